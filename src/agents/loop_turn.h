@@ -1,30 +1,20 @@
-// LoopTurn: the base of a turn that needs no thread of its own. Its steps run on an event loop's thread, and
-// what blocks or takes long on a pool's.
+// LoopTurn: the base of a turn that needs no thread of its own. Its steps run on an event loop's thread.
 // LoopExecution: the engine's hold on such a turn.
 //
 // A turn T derives from LoopTurn<T>, is held by shared_ptr, and has `cancel` and `deliver`, which may be
 // called from any thread; and, for LoopTurn, `release`, which ends whatever is under way and sets `is_over_`,
-// `break_down(why)`, for a step that has thrown, and `finish(outcome)`.
+// and `break_down(why)`, for a step that has thrown.
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "agents/executor.h"
 #include "agents/sink_gate.h"
 #include "base/event_loop.h"
-#include "base/worker_pool.h"
 
 namespace baton::agents {
-
-// What all such turns share, and outlives them.
-struct LoopServices {
-  base::EventLoop& loop;       // where the turns are
-  base::WorkerPool& blocking;  // for reading files, writing large requests and decoding long texts
-};
 
 template <class T>
 class LoopTurn : public std::enable_shared_from_this<T> {
@@ -63,40 +53,6 @@ class LoopTurn : public std::enable_shared_from_this<T> {
     } catch (const std::exception& error) {
       self->break_down(error.what());
     }
-  }
-
-  // Runs `work(turn)` on a thread of the pool, and then `then(turn)` on the loop's. `work` runs even if the
-  // turn ends meanwhile, so it may only use what nothing else uses until `then`.
-  template <class Work, class Then>
-  void elsewhere(base::WorkerPool& pool, Work work, Then then) {
-    const bool is_taken = pool.try_submit([self = this->shared_from_this(), work, then]() mutable {
-      T& turn = *self;
-      std::function<void()> next = [self, then] { self->run(then); };
-      try {
-        work(turn);
-      } catch (const std::exception& error) {
-        next = [self, why = std::string(error.what())] {
-          self->run([&](T& failed) { failed.break_down(why); });
-        };
-      }
-      self.reset();
-      turn.loop().post(std::move(next));
-    });
-    if (!is_taken)
-      static_cast<T&>(*this).finish(Failed{"too many turns are running at once; try again later"});
-  }
-
-  // Backpressure: returns false if the sink wants no more output for a while. It then has the loop's thread
-  // run `then(turn)`, once.
-  template <class F>
-  bool has_room(F then) {
-    bool has_room = true;
-    gate_.use([&](TurnSink& sink) {
-      has_room = sink.ready([weak = this->weak_from_this(), then] {
-        if (const auto self = weak.lock()) self->post(then);
-      });
-    });
-    return has_room;
   }
 
   SinkGate gate_;

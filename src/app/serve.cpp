@@ -41,8 +41,8 @@
 namespace baton::app {
 namespace {
 
-// They read prompts and keys from files, write requests and decode long answers.
-constexpr int kTurnThreads = 4;
+// They read prompts and keys from files, and decode long answers.
+constexpr int kModelThreads = 4;
 
 struct StopsLoop {
   base::EventLoop& loop;
@@ -321,16 +321,17 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
                      config.proxy, &calls);
   }
   base::SpanQueue* const traced = spans ? &*spans : nullptr;
-  base::EventLoop turns("turn-loop");
-  turns.start();
-  // Each turn has at most one function in it.
-  base::WorkerPool turn_work("turn-work", kTurnThreads, std::numeric_limits<std::size_t>::max());
-  // A turn has at most one call over gRPC, beside one that was just given up.
+  // A turn that waits for its children gives up its slot but keeps its thread. At most `slots` turns wait in
+  // addition to those that run.
   base::WorkerPool callers("agent-call", 2 * config.engine.slots,
                            static_cast<std::size_t>(config.engine.slots));
-  // Turns that were dropped a moment ago may still be on the loop: it stops before the pools that they use,
-  // and is there until their last functions have posted their results.
-  const StopsLoop stops_turns{turns};
+  base::EventLoop models("model-loop");
+  models.start();
+  // Each turn of a model has at most one function in it.
+  base::WorkerPool model_work("model-work", kModelThreads, std::numeric_limits<std::size_t>::max());
+  // Turns that were dropped a moment ago may still be on the loop: it stops before the pool that they use,
+  // and is there until the pool's last function has posted its result.
+  const StopsLoop stops_models{models};
   const agents::Catalogue* chosen_from = nullptr;
   const auto choose = [&chosen_from](const std::string& skill, const std::string& tag) {
     const agents::Agent* agent = chosen_from->find_skilled(skill, tag);
@@ -338,7 +339,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   };
   const ExecutorServices services{processes,
                                   callers,
-                                  {turns, turn_work},
+                                  {models, model_work},
                                   {config.outbound_origins, config.webhooks.policy, &breakers, &calls, traced,
                                    &answers, config.outbound_limits, config.proxy},
                                   steady,
