@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "base/text.h"
 #include "protocol/a2a/members.h"
 
 namespace baton::protocol::a2a {
@@ -85,6 +87,14 @@ std::string detail_in(json::Value data) {
   return data.is_string() ? data.str() : data["detail"].str();
 }
 
+// The server chooses these texts. They are searched, masked and shown, each more than once.
+RemoteError cut(RemoteError error) {
+  constexpr std::size_t kTextMax = 4'096;
+  for (std::string* text : {&error.message, &error.detail})
+    text->resize(base::beginning_of(*text, kTextMax).size());
+  return error;
+}
+
 RemoteError read_google_status(json::Value error) {
   const json::Value details = error["details"];
   RemoteError read{0, error["message"].str(), {}};
@@ -93,7 +103,7 @@ RemoteError read_google_status(json::Value error) {
     read.detail = violations_in(details);
   }
   if (read.code == 0) read.code = code_of(kStatuses, error["status"].string());
-  return read;
+  return cut(std::move(read));
 }
 
 }  // namespace
@@ -106,8 +116,7 @@ base::Result<ClientAnswer> read_rpc_answer(json::Value body) {
     return ClientAnswer{body["result"], std::nullopt};
   }
   if (!error.is_object() || !error["code"].integer()) return wrong("error.code: must be a whole number");
-  return ClientAnswer{
-      {}, RemoteError{*error["code"].integer(), error["message"].str(), detail_in(error["data"])}};
+  return ClientAnswer{{}, cut({*error["code"].integer(), error["message"].str(), detail_in(error["data"])})};
 }
 
 std::optional<RemoteError> read_rest_error(json::Value body) {
@@ -115,7 +124,7 @@ std::optional<RemoteError> read_rest_error(json::Value body) {
   if (error.is_object()) return read_google_status(error);
   const json::Value code = body["code"];
   if (!body["message"].is_string() || !(code.absent() || code.integer())) return std::nullopt;
-  return RemoteError{code.integer().value_or(0), body["message"].str(), detail_in(body["data"])};
+  return cut({code.integer().value_or(0), body["message"].str(), detail_in(body["data"])});
 }
 
 base::Result<ClientAnswer> read_rest_answer(json::Value body, bool good) {

@@ -46,8 +46,8 @@ struct TaskPage {
 // An error that a remote agent answered.
 struct RemoteError {
   std::int64_t code = 0;  // the error number of JSON-RPC or A2A; 0: unknown
-  std::string message;
-  std::string detail;  // the exact cause, if given separately
+  std::string message;    // at most 4 KiB, as is `detail`
+  std::string detail;     // the exact cause, if given separately
 };
 inline constexpr std::int64_t kMethodNotFound = -32601;
 inline constexpr std::int64_t kInvalidParams = -32602;

@@ -121,6 +121,12 @@ TEST_CASE("Client dialects: an answer without a result is an error") {
   REQUIRE(bad.error.has_value());
   CHECK(bad.error->code == kTaskNotFound);
   CHECK(bad.error->message == "Task not found");
+  const std::string long_text(1'000'000, 'a');
+  const auto long_error = json::Document::parse(R"({"error":{"code":1,"message":")" + long_text +
+                                                R"(","data":")" + long_text + R"("}})");
+  const auto cut = value_of(old().read_answer(long_error->root(), true));
+  CHECK(cut.error->message.size() == 4'096);
+  CHECK(cut.error->detail.size() == 4'096);
 
   for (const char* text : {"[]", "5", "{}", R"({"error":"x"})", R"({"error":{"code":"x"}})"}) {
     CAPTURE(text);
