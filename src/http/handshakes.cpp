@@ -127,6 +127,10 @@ Handshakes::Handshakes(const tls::Identity& identity, const Limits& limits, Done
   for (int i = 0; i < limits_.handshake_threads; ++i) threads_.push_back(std::make_unique<Thread>(*this));
 }
 
+Handshakes::~Handshakes() {
+  stop();
+}
+
 void Handshakes::start() {
   for (const auto& thread : threads_) thread->start();
 }

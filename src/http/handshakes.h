@@ -43,7 +43,7 @@ class Handshakes {
   using Done = std::function<void(std::shared_ptr<Greeted>)>;
 
   Handshakes(const tls::Identity& identity, const Limits& limits, Done done);
-  ~Handshakes() { stop(); }
+  ~Handshakes();
 
   void start();
   void stop();

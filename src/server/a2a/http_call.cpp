@@ -5,6 +5,7 @@
 #include "protocol/a2a/errors.h"
 #include "protocol/rpc/json_rpc.h"
 #include "protocol/sse/sse_writer.h"
+#include "server/shared/answers.h"
 #include "server/streams/log_stream.h"
 
 namespace baton::server::a2a {
