@@ -5,7 +5,7 @@
 
 namespace baton::base {
 
-// Returns the path, and the facts that differ between two versions of what is there, symbolic links followed.
+// Returns the path, and the facts that differ between two versions of its file; symbolic links are followed.
 // A missing file has only the path.
 std::string file_stamp(const std::string& path);
 

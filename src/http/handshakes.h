@@ -51,7 +51,6 @@ class Handshakes {
   void begin(std::shared_ptr<Greeted> socket);
   // Returns true if as many handshakes are under way as may be. Unfinished ones then get less time.
   bool is_full() const { return under_way_ >= limits_.handshakes_max; }
-  int under_way() const { return under_way_; }
 
  private:
   class Thread;

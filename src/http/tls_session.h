@@ -50,7 +50,7 @@ class TlsSession {
   std::size_t room_ = 0;  // bytes that the socket may still give in this call
   bool drained_ = false;  // the socket had no more bytes
   bool usable_ = true;    // false once TLS has failed: OpenSSL must not be called any more
-  bool ended_ = false;    // the peer was told
+  bool ended_ = false;    // the peer knows that no more bytes follow
 };
 
 }  // namespace baton::http

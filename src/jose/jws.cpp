@@ -10,7 +10,7 @@ namespace baton::jose {
 namespace {
 
 constexpr std::size_t kNameMax = 512;  // of kid and typ
-// Of the header. Anybody may send one, and it is read before the signature is checked.
+// Bounds of the header: anybody may send one, and it is read before the signature is checked.
 constexpr std::size_t kHeaderMax = 2'048, kMembersMax = 16;
 
 tl::unexpected<base::Error> wrong(std::string reason) {

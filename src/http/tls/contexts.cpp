@@ -37,8 +37,8 @@ bool set_mac(EVP_MAC_CTX* mac, TicketKeys::Key& key) {
   return EVP_MAC_CTX_set_params(mac, parameters) == 1;
 }
 
-// OpenSSL's callback (SSL_CTX_set_tlsext_ticket_key_evp_cb). Returns 0 for a full handshake instead, 1 to go
-// on, and 2 to go on and replace the ticket.
+// OpenSSL's callback (SSL_CTX_set_tlsext_ticket_key_evp_cb). Returns 0 for a full handshake instead, 1 to use
+// the ticket, and 2 to use and replace it.
 int on_ticket(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
               int makes_ticket) {
   const auto* const keys = static_cast<const TicketKeys*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));

@@ -37,7 +37,7 @@ class Contexts {
                                                             std::shared_ptr<const TicketKeys> tickets,
                                                             Clients clients = {});
 
-  // Of a new connection: the first one. It changes to the chosen one by itself.
+  // The context that a new connection begins with. Its handshake changes to the chosen one.
   SSL_CTX* first() const { return each_.front().context.get(); }
   const std::vector<Certificate>& certificates() const { return certificates_; }
   const Clients& clients() const { return clients_; }

@@ -130,10 +130,12 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
     return exchange->reply(operator_error(request, 404, kNothing));
   }
   if (is_preflight) return exchange->reply(preflight(services_.options, request));
-  if (!wait_for_token(exchange, [this, exchange] { route(exchange); })) route(exchange);
+  if (services_.options.jwt && wait_for_token(exchange, [this, exchange] { route(exchange); })) return;
+  route(exchange);
 }
 
-// The stage token. Returns false if there is nothing to wait for; else calls `go_on` later.
+// The stage token, for servers with issuers. Returns false if there is nothing to wait for; else calls
+// `go_on` later.
 bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const {
   // The thread that calls this may not block; the loop's finds a worker.
   return await_token(services_.options, exchange->request(),
@@ -160,7 +162,7 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
   if (!is_open_.load(std::memory_order_acquire))
     return exchange->reply(operate::error_reply(503, "starting"));
   const auto call = [this, exchange, &options] { call_operator(exchange, options); };
-  if (!wait_for_token(exchange, call)) call();
+  if (!options.jwt || !wait_for_token(exchange, call)) call();
 }
 
 void Pipeline::call_operator(const ExchangePtr& exchange, const ServerOptions& options) const {
