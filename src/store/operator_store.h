@@ -204,9 +204,71 @@ struct CrashCounts {
   std::vector<CrashedTurn> turns;
 };
 
+// An API key, without its secret. The store knows when a key is valid, but neither roles nor scopes: they are
+// words of the server. Names in lists are separated by spaces.
+struct ApiKey {
+  std::string id;      // the part of the key that is no secret
+  std::string digest;  // of its secret, in hexadecimal
+  std::string caller;
+  std::string role, scopes;
+  std::string agents;  // the agents it is valid for; empty: all
+  bool binds_children = false;
+  std::string by;  // the operator who created it
+  base::Timestamp created{};
+  std::optional<base::Timestamp> expires = {}, revoked = {};
+  std::optional<base::Timestamp> used = {};  // for the last time, to the minute
+
+  bool is_valid(base::Timestamp at) const { return !revoked && (!expires || *expires > at); }
+};
+inline constexpr int kApiKeysPerCaller = 2;  // that are valid at once
+// The refusals of writes of keys.
+inline base::Error no_such_api_key() {
+  return {base::ErrorCode::not_found, "key not found", {}};
+}
+inline base::Error api_key_is_over() {
+  return {base::ErrorCode::conflict, "the key was revoked or has expired: create a new one", {}};
+}
+inline base::Error api_key_is_revoked() {
+  return {base::ErrorCode::conflict, "the key is already revoked", {}};
+}
+inline base::Error too_many_api_keys() {
+  return {base::ErrorCode::conflict, "the caller has two valid keys already: revoke one first", {}};
+}
+
+// Creates a key. Fails with already_exists (its id), or with conflict if the caller has as many valid keys as
+// it may. `created` is the time of the write. With `replaces`, also makes that key of the same caller expire
+// at `old_until`, unless it does so earlier; fails with not_found if there is none, and with conflict if it
+// is not valid. Two nodes that create keys at the same moment may exceed the number.
+struct NewApiKey {
+  ApiKey key;
+  std::string replaces = {};
+  base::Timestamp old_until{};
+};
+// Whether the key is valid beside the new one.
+inline bool counts(const ApiKey& key, const NewApiKey& made, base::Timestamp at) {
+  return key.is_valid(at) && (key.id != made.replaces || made.old_until > at);
+}
+// Fails with not_found, or with conflict if the key is already revoked.
+struct RevokedApiKey {
+  std::string id;
+};
+// Sets the times of the last use, unless later ones are stored. Unknown keys are ignored.
+struct UsedApiKeys {
+  std::vector<std::pair<std::string, base::Timestamp>> keys;
+};
+// Removes the keys that were revoked or have expired before this time.
+struct OldApiKeys {
+  base::Timestamp before{};
+};
+// Removes all keys of a caller.
+struct ApiKeysOfCaller {
+  std::string caller;
+};
+
 // A BulkJob creates a job; its key must be new. An AuditEntry records an action that changes no task.
 using OperatorWrite = std::variant<task::AuditEntry, AgentControl, AgentScale, BulkJob, BulkItems, BulkState,
-                                   BulkCount, ProgramBegins, ProgramStops, CrashCounts>;
+                                   BulkCount, ProgramBegins, ProgramStops, CrashCounts, NewApiKey,
+                                   RevokedApiKey, UsedApiKeys, OldApiKeys, ApiKeysOfCaller>;
 
 class OperatorStore {
  public:
@@ -240,6 +302,11 @@ class OperatorStore {
   // Returns the crashed turns by task, without those that have ended. A quarantined turn that was queued
   // again is not included.
   virtual base::Result<std::vector<CrashedTurn>> crashed_turns() const = 0;
+
+  // Returns all API keys, those that are no longer valid too, by time of creation.
+  virtual base::Result<std::vector<ApiKey>> api_keys() const = 0;
+  // Returns a number that changes with the keys, but not with their last use. Cheaper than reading them.
+  virtual base::Result<std::int64_t> api_keys_state() const = 0;
 
   // Adds the write to the open group, as TaskStore::apply adds a change.
   virtual base::Result<void> write(const OperatorWrite& write) = 0;

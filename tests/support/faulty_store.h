@@ -145,6 +145,8 @@ class FaultyStore final : public TaskStore,
                                                  bool open) const override {
     return operators_.bulk_items(job, after, limit, open);
   }
+  base::Result<std::vector<ApiKey>> api_keys() const override { return operators_.api_keys(); }
+  base::Result<std::int64_t> api_keys_state() const override { return operators_.api_keys_state(); }
   base::Result<void> write(const OperatorWrite& write) override;
 
   base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override {

@@ -682,10 +682,29 @@ Result<std::vector<BulkItem>> MemoryStore::bulk_items(task::BulkJobKey job, task
       [&](const State& state) { return state.tables.operators().items(job, after, limit, open); });
 }
 
+Result<std::vector<ApiKey>> MemoryStore::api_keys() const {
+  return state_.with([](const State& state) { return state.tables.operators().keys().all(); });
+}
+
+Result<std::int64_t> MemoryStore::api_keys_state() const {
+  return state_.with([](const State& state) { return state.tables.operators().keys().state(); });
+}
+
+// Checks a write of API keys against the keys as the open group leaves them.
+Result<void> MemoryStore::check_key(const OperatorWrite& write) {
+  if (!std::holds_alternative<NewApiKey>(write) && !std::holds_alternative<RevokedApiKey>(write)) return {};
+  memory::KeyTable keys = state_.with([](const State& state) { return state.tables.operators().keys(); });
+  for (const memory::Entry& entry : group_.entries) {
+    if (const auto* one = std::get_if<memory::OperatorEntry>(&entry)) keys.apply(one->write, one->at);
+  }
+  return keys.check(write, now());
+}
+
 Result<void> MemoryStore::write(const OperatorWrite& write) {
   const auto checked =
       state_.with([&](const State& state) { return state.tables.operators().check(write, group_.jobs); });
   if (!checked) return checked;
+  if (auto fits = check_key(write); !fits) return fits;
   if (const auto* job = std::get_if<BulkJob>(&write)) group_.jobs.push_back(job->key);
   group_.entries.emplace_back(memory::OperatorEntry{write, now()});
   return {};

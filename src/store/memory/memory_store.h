@@ -91,6 +91,8 @@ class MemoryStore final : public TaskStore,
   base::Result<BulkJob> bulk_job(task::BulkJobKey key) const override;
   base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
                                                  bool open) const override;
+  base::Result<std::vector<ApiKey>> api_keys() const override;
+  base::Result<std::int64_t> api_keys_state() const override;
   base::Result<void> write(const OperatorWrite& write) override;
 
  private:
@@ -117,6 +119,7 @@ class MemoryStore final : public TaskStore,
   template <class InGroup, class InTables>
   bool has(InGroup&& in_group, InTables&& in_tables) const;
   base::Result<void> check(const task::Change& change, base::Timestamp at) const;
+  base::Result<void> check_key(const OperatorWrite& write);
   base::Result<void> check_order(task::TaskKey key, const task::Change& change);
   memory::DeliveryTable open_deliveries(task::TaskKey task) const;
   bool enter_context(task::TaskHead& head);

@@ -1,4 +1,5 @@
-// OperatorTable: the audit log, the agents' controls, bulk jobs and crashed turns, for the MemoryStore.
+// OperatorTable: the audit log, the agents' controls, bulk jobs, crashed turns and API keys, for the
+// MemoryStore.
 //
 // Threads: guarded by its owner.
 #pragma once
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/memory/key_table.h"
 #include "store/operator_store.h"
 
 namespace baton::store::memory {
@@ -24,6 +26,8 @@ class OperatorTable {
   std::vector<BulkJob> jobs(int limit) const;
   const BulkJob* job(task::BulkJobKey key) const;
   std::vector<BulkItem> items(task::BulkJobKey job, task::TaskKey after, int limit, bool open) const;
+
+  const KeyTable& keys() const { return keys_; }
 
   // Returns the task that the newest retry of this task created; 0 if there is none.
   task::TaskKey retried_as(task::TaskKey task) const;
@@ -45,12 +49,17 @@ class OperatorTable {
   void put(const ProgramBegins&, base::Timestamp) {}  // Tables::apply handles it
   void put(const ProgramStops& what, base::Timestamp) { has_stopped_ = what.stops; }
   void put(const CrashCounts& counts, base::Timestamp at);
+  template <class KeyWrite>
+  void put(const KeyWrite& write, base::Timestamp at) {
+    keys_.put(write, at);
+  }
 
   std::vector<AuditLine> audit_;  // line n has the key n + 1
   std::map<task::AgentName, AgentControl> controls_;
   std::map<task::BulkJobKey, BulkJob> jobs_;
   std::map<std::pair<task::BulkJobKey, task::TaskKey>, BulkItem> items_;
   std::map<task::TaskKey, CrashedTurn> crashed_;
+  KeyTable keys_;
   bool has_stopped_ = true;
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "store/sql/api_key_rows.h"
 #include "store/sql/crashed_turns.h"
 #include "store/sql/failure.h"
 
@@ -136,6 +137,11 @@ class Writing {
   base::Result<void> operator()(const CrashCounts& counts) const {
     for (const CrashedTurn& turn : counts.turns) put_crashed_turn(connection_, turn);
     return {};
+  }
+
+  template <class KeyWrite>
+  base::Result<void> operator()(const KeyWrite& write) const {
+    return write_api_keys(connection_, write, at_);
   }
 
  private:

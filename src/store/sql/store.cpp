@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "store/sql/api_key_rows.h"
 #include "store/sql/apply_change.h"
 #include "store/sql/connection_pool.h"
 #include "store/sql/context_rows.h"
@@ -293,6 +294,14 @@ Result<std::vector<BulkItem>> Store::bulk_items(task::BulkJobKey job, task::Task
                                                 bool open) const {
   return looking<std::vector<BulkItem>>("reading a job",
                                         [&](auto& on) { return read_items(on, job, after, limit, open); });
+}
+
+Result<std::vector<ApiKey>> Store::api_keys() const {
+  return looking<std::vector<ApiKey>>("reading API keys", [](auto& on) { return read_api_keys(on); });
+}
+
+Result<std::int64_t> Store::api_keys_state() const {
+  return looking<std::int64_t>("looking at API keys", [](auto& on) { return state_of_api_keys(on); });
 }
 
 Result<void> Store::write(const OperatorWrite& write) {

@@ -50,6 +50,7 @@ std::vector<task::EventPtr> messages_in(const std::vector<task::EventPtr>& log) 
 void silence(Connection& connection, task::TaskKey task) {
   for (const char* all : {"DELETE FROM deliveries", "DELETE FROM push_configs", "DELETE FROM agent_controls",
                           "DELETE FROM bulk_jobs", "DELETE FROM bulk_items", "DELETE FROM crashed_turns",
+                          "DELETE FROM api_keys",
                           // Without sends, children are created anew. Without parents, no task has children
                           // to cancel.
                           "DELETE FROM sends", "DELETE FROM send_slices", "DELETE FROM send_slice_pages",
