@@ -53,7 +53,8 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
                 [this](task::TaskKey task) { return turns_.runs(task); }),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, settings_.retention),
       actions_(operators, reader_, inbox_, tasks_, cancels_, turns_, catalogue, background_, wiring_.peers),
-      jobs_(operators, actions_, inbox_, background_, wiring_.peers) {
+      jobs_(operators, actions_, inbox_, background_, wiring_.peers),
+      keys_(operators, inbox_, background_, clock, wiring_.peers) {
   live_.tell_all(wiring_.on_stored);
   if (wiring_.peers == nullptr) return;
   live_.share(
@@ -67,7 +68,8 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
                                       cancels_.cancel_orphans();
                                       return go_on(*found);
                                     },
-                                    [this] { look_at_others(); }, wiring_.on_asked_to_drain});
+                                    [this] { look_at_others(); }, wiring_.on_asked_to_drain,
+                                    [this] { keys_.look(true); }});
 }
 
 Engine::~Engine() {
@@ -90,7 +92,9 @@ base::Result<int> Engine::start() {
   if (auto taken = load_schedules(); !taken) return base::fail(std::move(taken.error()));
   if (leaving_) leaving_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
+  if (auto read = keys_.start(); !read) return base::fail(std::move(read.error()));
   if (others_) others_->start();
+  if (others_) keys_.look(true);  // they may have changed before this node listened
   // Orphans whose turns belong to other nodes are not recovered above.
   if (others_) cancels_.cancel_orphans();
   if (others_ && usage_) count_after(kCountEvery);
@@ -109,10 +113,12 @@ bool Engine::write_now(store::OperatorWrite what) {
   return result.has_value();
 }
 
-// Takes over changes of other nodes: paused and scaled agents, operators' jobs and quarantined turns.
+// Takes over changes of other nodes: paused and scaled agents, operators' jobs, API keys and quarantined
+// turns.
 void Engine::look_at_others() {
   actions_.look();
   jobs_.look();
+  keys_.look(false);
   if (!settings_.quarantine) return;
   const auto crashed = operators_.crashed_turns();
   if (!crashed) return;
@@ -175,6 +181,7 @@ void Engine::set_retention(store::RetentionStore& store) {
   leaving_.emplace(store, inbox_, cancels_, catalogue_, background_, clock_, settings_, wiring_.peers,
                    [this](const task::AuditEntry& entry) { return operators_.write(entry); });
   jobs_.set_erasure(leaving_->erasure);
+  leaving_->erasure.set_keys(keys_);
 }
 
 base::Result<void> Engine::catalogue_changed() {

@@ -11,6 +11,7 @@
 #include "engine/conversations.h"
 #include "engine/delegate/delegation.h"
 #include "engine/nodes/other_nodes.h"
+#include "engine/operators/api_keys.h"
 #include "engine/operators/bulk_jobs.h"
 #include "engine/operators/erasure.h"
 #include "engine/operators/operator_actions.h"
@@ -77,6 +78,7 @@ class Engine {
   // For the server's operators. Data read through `operator_store` may not be durable before `settle_reads`.
   OperatorActions& operator_actions() { return actions_; }
   BulkJobs& bulk_jobs() { return jobs_; }
+  ApiKeys& api_keys() { return keys_; }
   const store::OperatorStore& operator_store() const { return operators_; }
   void settle_reads() const { inbox_.settle_reads(); }
   // The notifier's queue of deliveries.
@@ -144,6 +146,7 @@ class Engine {
   std::optional<Leaving> leaving_;
   OperatorActions actions_;
   BulkJobs jobs_;
+  ApiKeys keys_;
   std::optional<OtherNodes> others_;  // where the store is shared
   bool drained_ = false;
   bool notes_stop_ = false;  // the store must record that the program was asked to stop

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/live/conversation_key.h"
+#include "engine/operators/api_keys.h"
 
 namespace baton::engine {
 namespace {
@@ -44,6 +45,10 @@ void OtherNodes::stop() {
 void OtherNodes::heard(const std::vector<store::Grown>& tasks) {
   std::vector<task::TaskKey> own;
   for (const store::Grown& task : tasks) {
+    if (task.task == kApiKeysNotice) {
+      background_.run([this] { hooks_.look_at_keys(); });
+      continue;
+    }
     reader_.changed_elsewhere(task.task, task.last);
     if (turns_.runs(task.task) || turns_.questions().are_asked_of(task.task)) own.push_back(task.task);
   }
@@ -76,6 +81,7 @@ void OtherNodes::missed() {
   inbox_.forget_rows();
   background_.run([this] {
     wake_conversations();
+    hooks_.look_at_keys();
     look();
   });
 }

@@ -33,6 +33,8 @@ class OtherNodes final : private store::Peers::Listener {
     std::function<void()> look;
     // An operator wants this node to drain. Must not block.
     std::function<void()> drain;
+    // API keys were changed at another node, or a notice of that may have been lost. Blocks.
+    std::function<void()> look_at_keys;
   };
 
   OtherNodes(store::Peers& peers, const store::TaskStore& store, const TaskReader& reader, LiveTasks& live,

@@ -155,6 +155,12 @@ Result<void> Erasure::check(const std::vector<task::TaskHead>& heads) const {
   return fail(ErrorCode::conflict, many + " not ended: cancel first");
 }
 
+// The number of API keys that go with the tasks. Blocks.
+Result<std::int64_t> Erasure::keys_of(const Order& order) const {
+  if (order.caller.empty() || keys_ == nullptr) return 0;
+  return keys_->number_of(order.caller);
+}
+
 // On a background thread.
 void Erasure::erase(const OrderPtr& order) {
   const auto heads = chosen(*order);
@@ -163,7 +169,9 @@ void Erasure::erase(const OrderPtr& order) {
     order->entry.detail = "already deleted";
     return record_nothing(order, {});
   }
-  if (heads->empty()) {
+  const auto keys = keys_of(*order);
+  if (!keys) return record_nothing(order, fail(keys.error()));
+  if (heads->empty() && *keys == 0) {
     const bool is_task = static_cast<bool>(order->task);
     return record_nothing(order, fail(is_task ? ErrorCode::task_not_found : ErrorCode::not_found,
                                       is_task ? "task not found" : "no tasks found"));
@@ -183,14 +191,19 @@ void Erasure::erase(const OrderPtr& order) {
   const std::int64_t all = std::ssize(removal.tasks);
   const std::string tasks = std::to_string(all) + (all == 1 ? " task" : " tasks");
   order->entry.detail += (order->entry.detail.empty() ? "" : ", ") + tasks;
+  if (*keys > 0) order->entry.detail += ", " + base::counted(*keys, "API key");
   const bool is_of_job = static_cast<bool>(order->entry.job);
-  const auto also = [this, order, all, is_of_job](std::int64_t gone) {
+  const auto also = [this, order, all, keys = *keys, is_of_job](std::int64_t gone) -> Result<void> {
+    if (keys > 0) {
+      if (auto forgotten = keys_->forget(order->caller); !forgotten) return forgotten;
+    }
     task::AuditEntry entry = order->entry;
     if (is_of_job && gone < all) entry.outcome = base::name_of(ErrorCode::conflict);
     return audit_(entry);
   };
-  const auto done = [this, order, all, is_of_job](std::int64_t gone) {
-    answer(order, Erased{gone, all - gone});
+  const auto done = [this, order, all, keys = *keys, is_of_job](std::int64_t gone) {
+    if (keys > 0) keys_->changed();
+    answer(order, Erased{gone, all - gone, keys});
     if (!is_of_job) tidy();
   };
   removals_.run(std::move(removal), also, done, is_of_job ? Removals::Noted::last : Removals::Noted::first);

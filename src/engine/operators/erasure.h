@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "engine/operators/api_keys.h"
 #include "engine/operators/operator_actions.h"
 #include "engine/shared/background.h"
 #include "engine/upkeep/removals.h"
@@ -30,11 +31,15 @@ class Erasure {
   struct Erased {
     std::int64_t tasks = 0;  // that are gone
     std::int64_t left = 0;   // that resumed meanwhile and stay, or that another erasure removed
+    std::int64_t keys = 0;   // of the caller
   };
   using Done = std::function<void(base::Result<Erased>)>;
 
   Erasure(store::RetentionStore& store, Removals& removals, Background& background, Audit audit)
       : store_(store), removals_(removals), background_(background), audit_(std::move(audit)) {}
+
+  // Sets whose keys erase_caller removes. Once, before the first erasure.
+  void set_keys(ApiKeys& keys) { keys_ = &keys; }
 
   // Erases the task and all below it. Fails with task_not_found, conflict. For a bulk job a missing task
   // counts as erased, because its parent's erasure may have removed it; and pages are not given back: call
@@ -44,7 +49,8 @@ class Erasure {
   void erase_context(const task::ContextRef& context, Actor actor, Done done);
   // The tasks that erase_context would remove. Blocks on the disk.
   base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const;
-  // Erases all tasks of a caller at all agents and in all its tenants. Fails with not_found, conflict.
+  // Erases all tasks of a caller at all agents and in all its tenants, and its API keys. Fails with
+  // not_found (neither is there), conflict.
   void erase_caller(const std::string& name, Actor actor, Done done);
 
   // Answers open orders with unavailable, except those of bulk jobs. Call it once no erasure that was begun
@@ -66,6 +72,7 @@ class Erasure {
   base::Result<std::vector<task::TaskHead>> with_trees(const std::vector<task::TaskKey>& roots) const;
   base::Result<std::vector<task::TaskHead>> of_caller(const std::string& name) const;
   base::Result<void> check(const std::vector<task::TaskHead>& heads) const;
+  base::Result<std::int64_t> keys_of(const Order& order) const;
   void erase(const OrderPtr& order);
   void record_nothing(const OrderPtr& order, const base::Result<void>& result);
 
@@ -73,6 +80,7 @@ class Erasure {
   Removals& removals_;
   Background& background_;
   const Audit audit_;
+  ApiKeys* keys_ = nullptr;
   base::Guarded<std::vector<OrderPtr>> open_;  // orders that have no answer yet
 };
 
