@@ -83,6 +83,7 @@ struct Config {
   std::vector<ConfiguredToken> tokens;
   std::vector<server::Issuer> issuers;  // authorization servers whose tokens are accepted
   std::optional<bool> allow_anonymous;
+  std::optional<bool> api_keys;
   bool allow_readable_secrets = false;  // allow files with tokens that every user can read
   double queue_share = 0.25;  // the share of queue places, streams and replies for one of several callers
   std::size_t answers_bytes_max = 128 << 20;  // of all large responses being built or sent
@@ -101,8 +102,10 @@ struct Config {
 
   // Returns true if the server listens only on a loopback address.
   bool on_loopback() const;
-  // Returns true if callers can have a token: of the configuration, or of an issuer.
+  // Returns true if callers can have a token: of the configuration, of an issuer, or an API key.
   bool has_callers() const;
+  // Returns the configured value; by default, API keys are accepted if callers can have another token.
+  bool accepts_api_keys() const { return api_keys.value_or(has_callers()); }
   // Returns the configured value; by default, anonymous callers are allowed if no caller can have a token.
   bool anonymous_allowed() const { return allow_anonymous.value_or(!has_callers()); }
 };

@@ -321,7 +321,7 @@ class Loader {
       if (issuer.audiences.empty() && c.server.public_url.empty())
         wrong("issuers", issuer.url + " needs an audience, as there is no public_url");
     }
-    if (!c.anonymous_allowed() && c.tokens.empty() && c.issuers.empty()) {
+    if (!c.anonymous_allowed() && c.tokens.empty() && c.issuers.empty() && !c.api_keys.value_or(false)) {
       wrong("allow_anonymous",
             "is false and no token is configured, so nobody could call the server. Configure a token or "
             "allow anonymous calls");
@@ -414,9 +414,9 @@ class Loader {
 }  // namespace
 
 bool Config::has_callers() const {
-  return !issuers.empty() || std::ranges::any_of(tokens, [](const ConfiguredToken& token) {
-    return token.role == server::Role::calls;
-  });
+  return !issuers.empty() || api_keys.value_or(false) ||
+         std::ranges::any_of(tokens,
+                             [](const ConfiguredToken& token) { return token.role == server::Role::calls; });
 }
 
 std::string StoreOptions::name_of_node() const {

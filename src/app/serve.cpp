@@ -176,6 +176,7 @@ std::string callers_of(const Config& config) {
     for (const std::string& agent : token.agents)
       text.append(&agent == &token.agents.front() ? " for " : ", ").append(base::loggable(agent));
   }
+  if (config.api_keys.value_or(false)) text += text.empty() ? "those with API keys" : "; those with API keys";
   return text;
 }
 

@@ -29,6 +29,8 @@ constexpr std::size_t kPagesMax = 64 << 20;
 // For operators: a few people and their consoles.
 constexpr int kOperatorThreads = 2;
 constexpr std::size_t kOperatorRequestsMax = 64, kOperatorPagesMax = 16 << 20;
+// The last use of an API key is stored this long after it.
+constexpr std::chrono::minutes kStoreUsedAfter{1};
 constexpr const char* kDevOperator = "dev";
 
 // The functions below complete the configured options with values derived from several settings.
@@ -80,9 +82,17 @@ std::shared_ptr<server::JwtIssuers> jwt_issuers(const Config& config, const Depe
       });
 }
 
-server::ServerOptions server_options(const Config& config, std::shared_ptr<server::TokenSource> jwt) {
+// Null if they are off.
+std::shared_ptr<server::ApiKeyTokens> api_key_tokens(const Config& config, const Dependencies& dependencies) {
+  if (!config.accepts_api_keys()) return nullptr;
+  return std::make_shared<server::ApiKeyTokens>(dependencies.clock);
+}
+
+server::ServerOptions server_options(const Config& config, std::shared_ptr<server::TokenSource> jwt,
+                                     std::shared_ptr<server::TokenSource> api_keys) {
   server::ServerOptions options = config.server;
   options.jwt = std::move(jwt);
+  options.api_keys = std::move(api_keys);
   options.anonymous = config.anonymous_allowed();
   options.any_host = options.hosts.empty() && !config.on_loopback();
   options.version = kVersion;
@@ -194,7 +204,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                   return notify::render_a2a(queue, delivery, links_);
                 }),
       jwt_(jwt_issuers(config, dependencies, engine_)),
-      options_(server_options(config, jwt_)),
+      api_keys_(api_key_tokens(config, dependencies)),
+      options_(server_options(config, jwt_, api_keys_)),
       readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1,
                base::ThreadPriority::prompt),
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
@@ -242,6 +253,10 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
     pipeline_.set_remarks([this] { return remarks_on(*dependencies_.identity); });
   pipeline_.set_operators(&operators_, &operator_options_, !has_own_listener(config));
   admit(config);
+  if (api_keys_) {
+    api_keys_->set_on_used([this] { engine_.after(kStoreUsedAfter, [this] { store_used_keys(); }); });
+    engine_.api_keys().set_took([this](const engine::ApiKeys::Keys& keys) { take_api_keys(keys); });
+  }
   if (jwt_) issuer_keys_.emplace(*jwt_, config.proxy, dependencies.calls);
 }
 
@@ -322,6 +337,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   dependencies_.supervisor.is_stopping();
   dependencies_.exit_deadline.arm(config_.engine.drain_grace);
   spdlog::info("stopping: accepting no new work; running turns may finish");
+  if (api_keys_) store_used_keys();
   nodes_.drain();
   pipeline_.set_ready(false);
   drain(servers, signals);
@@ -392,18 +408,47 @@ void Service::admit(const Config& config) {
   std::set<std::string> callers;
   for (const ConfiguredToken& token : config.tokens) callers.insert(token.caller);
   if (config.anonymous_allowed()) callers.insert(task::kAnonymous.value);
-  const auto share_of = [&](int all) {
-    if (callers.size() < 2 && config.issuers.empty()) return 0;
-    return std::max(1, static_cast<int>(config.queue_share * all));
-  };
+  callers_.with([&](Callers& known) {
+    known.configured = std::move(callers);
+    known.has_issuers = !config.issuers.empty();
+    known.share = config.queue_share;
+    known.queue_max = config.engine.queue_max;
+    known.delayed_max = config.engine.delayed_max;
+  });
   std::vector<server::Token> tokens = tokens_of(config);
   if (!dev_token_.empty()) tokens.push_back({dev_token_, {kDevOperator}, {}, server::Role::operates});
   options_.tokens = std::move(tokens);
   if (jwt_) jwt_->set(config.issuers, config_.server.public_url);
+  share();
+}
+
+// Sets the share of each caller, if there are several. From any thread.
+void Service::share() {
+  const auto known = callers_.with([](const Callers& now) { return now; });
+  std::set<std::string> all = known.configured;
+  all.insert(known.with_keys.begin(), known.with_keys.end());
+  const auto share_of = [&](int most) {
+    if (all.size() < 2 && !known.has_issuers) return 0;
+    return std::max(1, static_cast<int>(known.share * most));
+  };
   options_.streams.set_max(share_of(limits_.streams_max));
   options_.replies.set_max(share_of(limits_.connections_max));
-  engine_.set_caller_queue_max(share_of(config.engine.queue_max));
-  engine_.set_caller_delayed_max(share_of(config.engine.delayed_max));
+  engine_.set_caller_queue_max(share_of(known.queue_max));
+  engine_.set_caller_delayed_max(share_of(known.delayed_max));
+}
+
+// Called whenever the API keys have changed, on a thread of the engine.
+void Service::take_api_keys(const engine::ApiKeys::Keys& keys) {
+  api_keys_->set(keys);
+  std::set<std::string> callers;
+  for (const store::ApiKey& key : keys) callers.insert(key.caller);
+  callers_.with([&](Callers& known) { known.with_keys = std::move(callers); });
+  share();
+}
+
+void Service::store_used_keys() {
+  store::UsedApiKeys used = api_keys_->take_used();
+  if (!used.keys.empty()) engine_.api_keys().note_used(std::move(used));
 }
 
 // Fetches the cards of remote agents before anybody requests them.
@@ -421,6 +466,8 @@ void Service::reload(const LoadedConfig& loaded) {
   }
   if (problems.empty() && loaded.config.issuers.empty() != config_.issuers.empty())
     problems.emplace_back("adding the first issuer, or removing the last one, requires a restart");
+  if (problems.empty() && loaded.config.accepts_api_keys() != config_.accepts_api_keys())
+    problems.emplace_back("turning API keys on or off requires a restart");
   // Agents must not get these variables, and agents whose cards are unchanged keep their environment.
   if (problems.empty() && loaded.config.cards.secret_variables != config_.cards.secret_variables) {
     problems.emplace_back("changing token_env requires a restart");

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "agents/cards/catalogue.h"
@@ -20,6 +21,7 @@
 #include "app/load_config.h"
 #include "app/supervisor.h"
 #include "base/clock.h"
+#include "base/guarded.h"
 #include "base/worker_pool.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
@@ -28,6 +30,7 @@
 #include "outbound/breakers.h"
 #include "outbound/byte_budget.h"
 #include "outbound/call_counts.h"
+#include "server/admission/api_key_tokens.h"
 #include "server/grpc/grpc_server.h"
 #include "server/operate/node_list.h"
 #include "server/operate/routes.h"
@@ -89,6 +92,9 @@ class Service {
   void print_addresses(const std::string& url, const std::string& grpc, const std::string& operators) const;
   base::Result<std::string> start_grpc(server::grpc::GrpcServer& grpc);
   void admit(const Config& config);
+  void share();
+  void take_api_keys(const engine::ApiKeys::Keys& keys);
+  void store_used_keys();
   void look_at_cards() const;
   void reload(const LoadedConfig& loaded);
   void drain(const Servers& servers, const sigset_t& signals);
@@ -100,8 +106,17 @@ class Service {
   notify::WebhookLinks links_;  // the URL is set once the address is known, before webhooks are rendered
   engine::Engine engine_;
   notify::Notifier notifier_;
-  const std::shared_ptr<server::JwtIssuers> jwt_;  // shared with the options; null without issuers
+  const std::shared_ptr<server::JwtIssuers> jwt_;         // shared with the options; null without issuers
+  const std::shared_ptr<server::ApiKeyTokens> api_keys_;  // likewise; null if they are off
   server::ServerOptions options_;
+  // Who may call, and what each gets of everything if they are several.
+  struct Callers {
+    std::set<std::string> configured, with_keys;
+    bool has_issuers = false;
+    double share = 0;
+    int queue_max = 0, delayed_max = 0;
+  };
+  base::Guarded<Callers> callers_;
   base::WorkerPool readers_;
   server::AnswerBudget answers_;
   server::AnswerBudget pages_;

@@ -82,6 +82,9 @@ constexpr Setting kSettings[] = {
      "Addresses and networks of proxies whose X-Forwarded-For, -Host and -Proto headers are trusted", 0, 100},
     {"allow_anonymous", &to<&Config::allow_anonymous>,
      "Whether calls without a token are served; by default only if no token is configured"},
+    {"api_keys", &to<&Config::api_keys>,
+     "Whether API keys are accepted; by default if callers can have another token. If true, callers need a "
+     "token or a key"},
     {"key_header", server<&ServerOptions::key_header>,
      "Header, such as X-API-Key, in which clients may send a token instead of Authorization; without it none "
      "may",

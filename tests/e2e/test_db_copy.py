@@ -74,7 +74,8 @@ class CopyCase(unittest.TestCase):
     def setUp(self):
         self.server = harness.Server(
             ["player", "slow", "hand"],
-            {"tokens": [{"caller": "otto", "token": OPERATOR, "role": "operator"}], "engine": {"drain_grace_s": 0.2}},
+            {"tokens": [{"caller": "otto", "token": OPERATOR, "role": "operator"}], "engine": {"drain_grace_s": 0.2},
+             "api_keys": True, "allow_anonymous": True},
             ["--allow-private-webhooks"])
         self.addCleanup(self.server.discard)
         for name, plan in self.PLANS.items():
@@ -122,7 +123,8 @@ class GoesOn(CopyCase):
             self.server.kill()
             rows = self.assert_copied(self.file.path, self.on_server.url)
             for table in ("contexts", "tasks", "events", "landmarks", "artifacts", "conversation", "sends", "task_metadata",
-                          "push_configs", "deliveries", "scheduled_tasks", "audit", "agent_controls", "task_totals"):
+                          "push_configs", "deliveries", "scheduled_tasks", "audit", "agent_controls", "api_keys",
+                          "task_totals"):
                 self.assertGreater(rows[table], 0, table)
 
             back = self.server.folder / "back.db"
@@ -175,6 +177,9 @@ class GoesOn(CopyCase):
         running, queued = slow.begin_long("x"), slow.send("y", wait=False)
         two = new_generations.Rpc10(self.server, agent="two")
         plan = two.send("go")
+        made = self.server.http("POST", "/operate/v1/keys", json.dumps({"caller": "ann", "reason": "a test"}).encode(),
+                                {"Authorization": f"Bearer {OPERATOR}"})
+        self.assertEqual(made.status, 201, made.raw)
         for what in ("pause", "resume"):
             answer = self.server.http("POST", f"/operate/v1/agents/hand/{what}", json.dumps({"reason": "a test"}).encode(),
                                       {"Authorization": f"Bearer {OPERATOR}"})
@@ -183,7 +188,7 @@ class GoesOn(CopyCase):
         receiver.wait(lambda r: any(d.path == "/pending" for d in r.refused), what="a first attempt")
         shown = {task.id: player.get(task.id).raw for task in [*rest, asked]}
         shown_two = {plan.id: two.get(plan.id).raw}
-        return {"shown": shown, "plans": shown_two, "first": rest[0].id, "ask": asked.id, "waits": waits.id,
+        return {"key": made.body["apiKey"], "shown": shown, "plans": shown_two, "first": rest[0].id, "ask": asked.id, "waits": waits.id,
                 "slow": [running.id, queued.id]}
 
     def look_at_all(self, made):
@@ -197,6 +202,8 @@ class GoesOn(CopyCase):
         tree = self.server.http("GET", f"/agents/two/tasks/{next(iter(made['plans']))}/tree")
         self.assertEqual(len(tree.body["root"]["children"]), 2)
         self.assertEqual(self.player.send("end", message_id="end-1", metadata={"a": "ä\u0001"}).id, made["first"])
+        listed = self.server.http("GET", "/agents", headers={"Authorization": f"Bearer {made['key']}"})
+        self.assertEqual((listed.status, listed.body["caller"]), (200, "ann"))
         audit = self.server.http("GET", "/operate/v1/audit", headers={"Authorization": f"Bearer {OPERATOR}"}).body
         self.assertEqual([row["action"] for row in audit["rows"]][:2], ["resume", "pause"])
 

@@ -120,6 +120,30 @@ class Operate(OperateCase):
         self.act(1, f"/tasks/{key}/cancel")
         self.wait_row(2, key, "canceled")
 
+    def test_an_api_key_is_known_to_all_nodes_within_a_second_and_so_is_its_end(self):
+        def status(index, key):
+            return self.nodes[index].rpc("tasks/get", {"id": "none"}, token=key).status
+
+        def make(index, path, **body):
+            answer = self.ask(index, "POST", path, {"reason": "a test", **body})
+            self.assertEqual(answer.status, 201, answer.raw)
+            return answer.body["apiKey"], answer.body["key"]["id"]
+        first, number = make(0, "/keys", caller="shop")  # no node has a key yet, so notices alone tell of it
+        self.assertEqual(status(0, first), 200)
+        for index in (1, 2):
+            harness.wait_for(lambda: status(index, first) == 200, 1, f"node {index} to know the key")
+        second = make(1, f"/keys/{number}/rotate")[0]
+        for index in (0, 2):
+            harness.wait_for(lambda: status(index, second) == 200, 1, f"node {index} to know the new key")
+        self.assertEqual(self.ask(2, "POST", f"/keys/{number}/revoke", {"reason": "x"}).status, 200)
+        self.assertEqual(status(2, first), 401)
+        for index in (0, 1):
+            harness.wait_for(lambda: status(index, first) == 401, 1, f"node {index} to refuse the key")
+        # As an older node or a lost notice leaves it: the database says it and nobody tells.
+        self.nodes.database.change("UPDATE api_keys SET revoked_ms = 1, changed = changed + 1")
+        for index in (0, 1, 2):
+            harness.wait_for(lambda: status(index, second) == 401, SOON_S, f"node {index} to look")
+
     def test_a_task_that_is_deleted_on_one_node_is_gone_on_all(self):
         key = self.send(0, "x", "joke")
         self.assertEqual(self.ask(1, "DELETE", f"/tasks/{key}", {"reason": "x"}).status, 200)

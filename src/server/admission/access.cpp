@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "http/http_text.h"
+#include "server/admission/api_key_text.h"
 #include "server/admission/hosts.h"
 #include "server/admission/page_tokens.h"
 
@@ -59,8 +60,8 @@ Brought brought_by(const ServerOptions& options, const http::Request& request) {
   return brought;
 }
 
-// The token that the request brings. A configured one is never destroyed, so its pointer owns nothing. Only
-// configured ones may be in the header for keys: a JWT is a bearer token.
+// The token that the request brings. A configured one is never destroyed, so its pointer owns nothing. A JWT
+// may not be in the header for keys: it is a bearer token.
 TokenSource::Found find_token(const ServerOptions& options, const Brought& brought) {
   const std::string_view bearer = bearer_token(brought.authorization);
   const std::string_view given = brought.key.empty() ? bearer : brought.key;
@@ -70,6 +71,7 @@ TokenSource::Found find_token(const ServerOptions& options, const Brought& broug
     if (equal_in_constant_time(given, token.secret)) known = &token;
   }
   if (known != nullptr) return {TokenPtr(TokenPtr(), known)};
+  if (options.api_keys && is_api_key(given)) return options.api_keys->find(given);
   return options.jwt && !bearer.empty() ? options.jwt->find(bearer) : TokenSource::Found();
 }
 

@@ -15,7 +15,10 @@ engine::Erasure::Done erased(const CallPtr& call) {
     if (!gone) return call->exchange->reply(error_reply(gone.error()));
     std::string text;
     json::Writer out(text);
-    out.object([&] { out.member("tasks", gone->tasks).member("left", gone->left); });
+    out.object([&] {
+      out.member("tasks", gone->tasks).member("left", gone->left);
+      if (gone->keys > 0) out.member("keys", gone->keys);
+    });
     call->exchange->reply(json_reply(std::move(text)));
   };
 }

@@ -34,6 +34,12 @@ void pause_agent(const CallPtr& call);
 void resume_agent(const CallPtr& call);
 void scale_agent(const CallPtr& call);
 
+// API keys (api_keys.cpp).
+void list_api_keys(const CallPtr& call);
+void create_api_key(const CallPtr& call);
+void rotate_api_key(const CallPtr& call);
+void revoke_api_key(const CallPtr& call);
+
 // The nodes that share the store (nodes.cpp).
 void list_nodes(const CallPtr& call);
 void drain_node(const CallPtr& call);

@@ -68,10 +68,12 @@ struct ChatOptions {
 
 struct ServerOptions {
   TokenList tokens;
-  // Further tokens; null: there are none. Shared by the options of callers and operators.
-  std::shared_ptr<TokenSource> jwt = nullptr;
+  // Further tokens: of authorization servers, and API keys; null: there are none. Shared by the options of
+  // callers and operators.
+  std::shared_ptr<TokenSource> jwt = nullptr, api_keys = nullptr;
   bool anonymous = true;  // callers without a token are admitted as "anonymous"
-  // The header in which a token of the configuration may come instead of Authorization; empty: none.
+  // The header in which a token of the configuration or an API key may come instead of Authorization; empty:
+  // none.
   std::string key_header;
   bool cors = true;
   // "*": any; "loopback": pages of the caller's own machine.
@@ -93,7 +95,7 @@ struct ServerOptions {
 
   // Whether callers can have a token. If none can, an unknown token is treated as no token where anonymous
   // callers are admitted.
-  bool has_callers() const { return tokens.has_callers() || jwt != nullptr; }
+  bool has_callers() const { return tokens.has_callers() || jwt != nullptr || api_keys != nullptr; }
 };
 
 }  // namespace baton::server

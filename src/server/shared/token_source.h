@@ -1,4 +1,4 @@
-// TokenSource: tokens that are not in the configuration, such as those of an authorization server.
+// TokenSource: tokens that are not in the configuration: those of authorization servers, and API keys.
 #pragma once
 
 #include <functional>

@@ -465,6 +465,17 @@ TEST_CASE("Configuration: an issuer with an error is reported at its place") {
   CHECK(has_problem(from_file(R"({"issuers": {}})"), "/issuers: must be a list"));
 }
 
+TEST_CASE("Configuration: API keys are on where callers need a token, and api_keys makes callers need one") {
+  CHECK_FALSE(from_file("{}").config.accepts_api_keys());
+  const std::string tokens = R"("tokens": [{"caller": "a", "token": "t"}], "allow_readable_secrets": true)";
+  CHECK(from_file("{" + tokens + "}").config.accepts_api_keys());
+  CHECK_FALSE(from_file(R"({"api_keys": false, )" + tokens + "}").config.accepts_api_keys());
+  const LoadedConfig only = from_file(R"({"api_keys": true, "host": "0.0.0.0"})");
+  CHECK(only.problems.empty());
+  CHECK(only.config.has_callers());
+  CHECK_FALSE(only.config.anonymous_allowed());
+}
+
 TEST_CASE("Configuration: the header for keys must be a header that means nothing else") {
   CHECK(from_file(R"({"key_header": "X-API-Key"})").config.server.key_header == "X-API-Key");
   for (const char* name : {"Authorization", "x api key", "Host"})

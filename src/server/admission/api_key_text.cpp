@@ -1,0 +1,123 @@
+#include "server/admission/api_key_text.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/hex.h"
+#include "base/id.h"
+
+namespace baton::server {
+namespace {
+
+constexpr std::string_view kKeyBegin = "baton_";
+constexpr std::string_view kBase62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+constexpr std::size_t kIdSize = 8, kSecretSize = 43, kSumSize = 6;
+constexpr std::size_t kSecretAt = kKeyBegin.size() + kIdSize + 1, kSumAt = kSecretAt + kSecretSize;
+constexpr int kSecretBytes = 32;
+
+constexpr std::array<std::uint32_t, 256> kCrcOfByte = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    std::uint32_t crc = i;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? 0xedb88320u ^ (crc >> 1) : crc >> 1;
+    table[i] = crc;
+  }
+  return table;
+}();
+
+// CRC-32 of ISO-HDLC, as in zip files.
+std::uint32_t crc32(std::string_view text) {
+  std::uint32_t crc = 0xffffffffu;
+  for (const char c : text) crc = kCrcOfByte[(crc ^ static_cast<unsigned char>(c)) & 0xff] ^ (crc >> 8);
+  return ~crc;
+}
+
+// The number in base62, of exactly `size` digits.
+std::string base62(std::uint64_t number, std::size_t size) {
+  std::string text(size, '0');
+  for (std::size_t i = size; i > 0; --i) {
+    text[i - 1] = kBase62[number % 62];
+    number /= 62;
+  }
+  return text;
+}
+
+// The bytes as one large number in base62.
+std::string base62(KeyDigest bytes, std::size_t size) {
+  std::string text(size, '0');
+  for (std::size_t i = size; i > 0; --i) {
+    unsigned rest = 0;
+    for (unsigned char& byte : bytes) {
+      const unsigned value = rest << 8 | byte;
+      byte = static_cast<unsigned char>(value / 62);
+      rest = value % 62;
+    }
+    text[i - 1] = kBase62[rest];
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_api_key(std::string_view text) {
+  return text.starts_with(kKeyBegin);
+}
+
+std::string api_key_text(std::string_view id, std::string_view secret) {
+  std::string text;
+  text.append(kKeyBegin).append(id).append("_").append(secret);
+  return text + base62(crc32(text), kSumSize);
+}
+
+std::optional<ApiKeyParts> read_api_key(std::string_view text) {
+  if (!is_api_key(text) || text.size() != kSumAt + kSumSize || text[kSecretAt - 1] != '_')
+    return std::nullopt;
+  const ApiKeyParts parts{text.substr(kKeyBegin.size(), kIdSize), text.substr(kSecretAt, kSecretSize)};
+  const auto is_digit = [](char c) { return kBase62.find(c) != std::string_view::npos; };
+  if (!std::ranges::all_of(parts.id, is_digit)) return std::nullopt;
+  if (text.substr(kSumAt) != base62(crc32(text.substr(0, kSumAt)), kSumSize)) return std::nullopt;
+  return parts;
+}
+
+KeyDigest digest_of_key(std::string_view secret) {
+  // Fetched once: OpenSSL would otherwise look it up for each digest.
+  static EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  KeyDigest digest{};
+  unsigned size = 0;
+  // Without its digests OpenSSL is broken.
+  if (kSha256 == nullptr ||
+      EVP_Digest(secret.data(), secret.size(), digest.data(), &size, kSha256, nullptr) != 1)
+    std::abort();
+  return digest;
+}
+
+std::optional<KeyDigest> read_key_digest(std::string_view hex) {
+  KeyDigest digest{};
+  if (hex.size() != 2 * digest.size()) return std::nullopt;
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    const std::string_view two = hex.substr(2 * i, 2);
+    const auto read = std::from_chars(two.data(), two.data() + 2, digest[i], 16);
+    if (read.ec != std::errc() || read.ptr != two.data() + 2) return std::nullopt;
+  }
+  return digest;
+}
+
+MadeApiKey make_api_key() {
+  const auto bytes = read_key_digest(base::random_hex(kSecretBytes));
+  if (!bytes) std::abort();
+  MadeApiKey made;
+  made.id = base62(base::random_number(), kIdSize);
+  const std::string secret = base62(*bytes, kSecretSize);
+  made.text = api_key_text(made.id, secret);
+  for (const unsigned char byte : digest_of_key(secret)) {
+    made.digest += base::kLowerHex[byte >> 4];
+    made.digest += base::kLowerHex[byte & 0xf];
+  }
+  return made;
+}
+
+}  // namespace baton::server
