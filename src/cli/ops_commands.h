@@ -45,6 +45,24 @@ int ops_agents(const OpsTarget& target);
 // Prints the nodes that share the store, and the differences between their agents.
 int ops_nodes(const OpsTarget& target);
 
+// Prints the API keys. A key itself is never among what the server tells.
+int ops_keys(const OpsListOptions& options);
+struct OpsKeyOptions {
+  OpsTarget target;
+  std::string id;      // of the key to rotate or to revoke
+  std::string caller;  // of a new key, as all below but the reason
+  std::string role;    // empty: caller
+  std::vector<std::string> scopes, agents;
+  bool own_children = false;
+  std::optional<std::int64_t> seconds;  // until it expires; unset: never, or as the old one
+  std::optional<std::int64_t> overlap;  // seconds that the old one stays valid
+  std::string reason;
+};
+// Print the new key.
+int ops_create_key(const OpsKeyOptions& options);
+int ops_rotate_key(const OpsKeyOptions& options);
+int ops_revoke_key(const OpsKeyOptions& options);
+
 struct OpsShowOptions {
   OpsTarget target;
   std::string key;      // or the task's id, or a part of it

@@ -61,8 +61,12 @@ int ops_delete(OpsDeleteOptions options) {
   if (!gone) return session.code();
   Console& console = session.console();
   if (!console.for_people()) return console.json(gone->root().raw()), kExitDone;
+  const std::string keys = text_in(gone->root(), "keys");
   const std::string left = text_in(gone->root(), "left");
   console.text("permanently deleted: " + task_count(text_in(gone->root(), "tasks")) +
+               (keys.empty()  ? ""
+                : keys == "1" ? " and 1 API key"
+                              : " and " + keys + " API keys") +
                (left == "0" ? "" : "; " + left + " restarted meanwhile and were kept") + "\n");
   return kExitDone;
 }

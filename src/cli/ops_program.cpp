@@ -37,6 +37,8 @@ const std::vector<Parameter> kDeliveryFilter{{"--state", "state", "waiting or gi
 const std::vector<Parameter> kAuditFilter{{"--actor", "actor", "Only actions of this operator"},
                                           {"--action", "action", "cancel, retry, answer, ..."},
                                           {"--task", "task", "Only actions on the task with this key or id"}};
+const std::vector<Parameter> kKeyFilter{{"--caller", "caller", "Only keys of this caller"},
+                                        {"--state", "state", "valid, expired or revoked"}};
 
 // The parsed options of the commands. Lives as long as the command line.
 struct Options {
@@ -48,6 +50,8 @@ struct Options {
   OpsBulkOptions bulk;
   std::string job;
   OpsJobOptions confirm, abandon;
+  OpsListOptions keys;
+  OpsKeyOptions create_key, rotate_key, revoke_key;
 };
 
 class OpsProgram {
@@ -62,11 +66,13 @@ class OpsProgram {
     add_actions();
     add_delete();
     add_bulk();
+    add_keys();
   }
 
  private:
-  CLI::App* add(const std::string& name, const std::string& help) {
-    CLI::App* command = ops_.add_subcommand(name, help);
+  CLI::App* add(const std::string& name, const std::string& help) { return add(ops_, name, help); }
+  CLI::App* add(CLI::App& above, const std::string& name, const std::string& help) {
+    CLI::App* command = above.add_subcommand(name, help);
     OpsTarget& target = options_->target;
     add_url(*command, target.url, "The server's address, or that of its operator port");
     command
@@ -265,6 +271,56 @@ class OpsProgram {
       abandon.target = options.target;
       return ops_abandon(abandon);
     });
+  }
+
+  void add_keys() {
+    CLI::App* keys = add("keys", "List API keys; create, rotate or revoke one");
+    keys->require_subcommand(0, 1);
+    add_filter(keys, kKeyFilter, options_->keys.filter);
+    keys->callback([options = options_, ran = ran_, keys] {
+      if (!keys->get_subcommands().empty()) return;
+      options->keys.target = options->target;
+      ran(ops_keys(options->keys));
+    });
+    OpsKeyOptions& made = options_->create_key;
+    CLI::App* create =
+        add_key_command(*keys, "create", "Create a key, which is shown once", made, ops_create_key);
+    create->add_option("caller", made.caller, "The caller whose key it is")->required();
+    create->add_option("--role", made.role, "caller (default), viewer or operator")
+        ->check(CLI::IsMember({"caller", "viewer", "operator"}));
+    create
+        ->add_option("--scopes", made.scopes,
+                     "send, read, cancel, operate, separated by commas; default: all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    create->add_option("--agents", made.agents, "Agents it is valid for, separated by commas; default: all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    create->add_flag("--own-children", made.own_children, "Its tasks may only delegate to these agents");
+    create->add_option("--seconds", made.seconds, "Seconds until it expires; default: never")
+        ->check(CLI::PositiveNumber);
+    OpsKeyOptions& next = options_->rotate_key;
+    CLI::App* rotate = add_key_command(*keys, "rotate", "Create a key in place of another, which expires",
+                                       next, ops_rotate_key);
+    rotate->add_option("id", next.id, "The old key's id")->required();
+    rotate
+        ->add_option("--seconds", next.seconds, "Seconds until the new one expires; default: as the old one")
+        ->check(CLI::PositiveNumber);
+    rotate->add_option("--overlap", next.overlap, "Seconds that the old one stays valid (86400)")
+        ->check(CLI::NonNegativeNumber);
+    OpsKeyOptions& old = options_->revoke_key;
+    CLI::App* revoke = add_key_command(*keys, "revoke", "End a key at once", old, ops_revoke_key);
+    revoke->add_option("id", old.id, "The key's id")->required();
+  }
+  CLI::App* add_key_command(CLI::App& keys, const std::string& name, const std::string& help,
+                            OpsKeyOptions& key, int (*run)(const OpsKeyOptions&)) {
+    CLI::App* command = add(keys, name, help);
+    command->add_option("--reason", key.reason, "The reason, which the audit records")->required();
+    on_run(command, [&key, run](const Options& options) {
+      key.target = options.target;
+      return run(key);
+    });
+    return command;
   }
 
   CLI::App& ops_;
