@@ -6,7 +6,18 @@ import { Office } from "./lib/office.mjs";
 import { walk } from "./lib/walk.mjs";
 
 const narrow = { viewport: { width: 390, height: 844 } };
-const views = ["", "/tasks", "/waiting", "/deliveries", "/agents", "/plans", "/schedules", "/audit", "/playground"];
+const views = [
+  "",
+  "/tasks",
+  "/waiting",
+  "/deliveries",
+  "/agents",
+  "/plans",
+  "/schedules",
+  "/keys",
+  "/audit",
+  "/playground",
+];
 
 const sees = (page, selector, text) =>
   page

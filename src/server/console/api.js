@@ -59,6 +59,10 @@ import { tokenInAddress, useLink } from "./token-link.js";
  * }} NodeRow
  * @typedef {{agent: string, missing: string[], cards: {digest: string, nodes: string[]}[]}} NodeDifference
  * @typedef {{at: string, shared: boolean, nodes: NodeRow[], differences: NodeDifference[]}} Nodes
+ * @typedef {{
+ *   id: string, caller: string, role: string, state: string, scopes: string[], agents?: string[], children?: string,
+ *   createdAt: string, createdBy: string, expiresAt?: string, revokedAt?: string, usedAt?: string
+ * }} ApiKey
  * @typedef {{actor: string, role: string, version: string, at: string, grpc?: boolean, nodes?: boolean}} Me
  * @typedef {{
  *   key: string, at: string, actor: string, action: string, task?: string, taskId?: string, agent?: string,
@@ -190,6 +194,8 @@ export const overview = (signal) => get("/overview", {}, signal);
 export const agents = (signal) => get("/agents", {}, signal);
 /** @type {(signal?: AbortSignal) => Promise<Nodes>} */
 export const nodes = (signal) => get("/nodes", {}, signal);
+/** @type {(signal?: AbortSignal) => Promise<{keys: ApiKey[]}>} */
+export const apiKeys = (signal) => get("/keys", {}, signal);
 /** @type {(signal?: AbortSignal) => Promise<{schedules: ScheduleRow[]}>} */
 export const schedules = (signal) => get("/schedules", {}, signal);
 /** @type {(query: Query, signal?: AbortSignal) => Promise<DeliveryPage>} */

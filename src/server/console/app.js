@@ -6,6 +6,7 @@ import { followLinks, route, url } from "./router.js";
 import { onKey, showHelp } from "./keys.js";
 import { theme } from "./theme.js";
 import "./agents.js";
+import "./api-keys.js";
 import "./audit.js";
 import "./bulk.js";
 import "./deliveries.js";
@@ -30,6 +31,7 @@ const views = [
   { path: "plans", title: "Plans", tag: "baton-plans", key: "p" },
   { path: "schedules", title: "Schedules", tag: "baton-schedules", key: "s" },
   { path: "nodes", title: "Nodes", tag: "baton-nodes", key: "n", shared: true },
+  { path: "keys", title: "Keys", tag: "baton-api-keys", key: "k" },
   { path: "audit", title: "Audit", tag: "baton-audit", key: "u" },
   { path: "playground", title: "Playground", tag: "baton-playground", key: "l", act: true },
 ];

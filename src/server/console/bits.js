@@ -23,6 +23,9 @@ const tones = {
   "given-up": "bad",
   ok: "good",
   done: "good",
+  valid: "good",
+  expired: "quiet",
+  revoked: "bad",
 };
 
 /** The states in which a task may end. */
