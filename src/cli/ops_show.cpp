@@ -40,9 +40,9 @@ void show_task(Console& console, json::Value view) {
   console.text(text + "\n");
 }
 
-class Shown {
+class OpsShow {
  public:
-  explicit Shown(const OpsShowOptions& options) : options_(options), session_(options.target) {}
+  explicit OpsShow(const OpsShowOptions& options) : options_(options), session_(options.target) {}
 
   int run() {
     const auto key = session_.find_task(options_.key);
@@ -97,7 +97,7 @@ class Shown {
 }  // namespace
 
 int ops_show(const OpsShowOptions& options) {
-  return Shown(options).run();
+  return OpsShow(options).run();
 }
 
 }  // namespace baton::cli
