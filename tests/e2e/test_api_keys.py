@@ -196,7 +196,7 @@ class Keys(KeyCase):
         code, lines, _ = ops("--caller", "clive", "--state", "valid")
         self.assertEqual((code, [row["caller"] for row in lines]), (0, ["clive"]))
         code, lines, told = ops("revoke", number, "--reason", "again")
-        self.assertEqual((code, lines, "already revoked" in told), (1, [], True), told)
+        self.assertEqual((code, lines, "already revoked" in told), (4, [], True), told)
         self.assertEqual(ops("create", "clive")[0], 2)
 
 
