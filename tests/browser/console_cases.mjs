@@ -182,6 +182,46 @@ export const cancel = {
   },
 };
 
+export const keys = {
+  name: "Console: an API key is created and shown once, rotated, and revoked",
+  path: "/keys",
+  async run(page, { server }) {
+    const shown = async () => {
+      const key = await page.locator("dialog .code").innerText();
+      await page.click("dialog button:has-text('Done')");
+      return key;
+    };
+    const status = async (key) => {
+      const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: "none" } });
+      return (await fetch(`http://${server.address}/agents/lab`, { method: "POST", headers, body })).status;
+    };
+    await page.click("button:has-text('Create…')");
+    await page.fill("#key-caller", "kate");
+    await page.uncheck("dialog input[value=operate]");
+    await page.fill("dialog [name=reason]", "a test");
+    await page.click("dialog button:has-text('Create'):not(:has-text('…'))");
+    const first = await shown();
+    assert.match(first, /^baton_[0-9A-Za-z]{57}$|^baton_[0-9A-Za-z]{8}_[0-9A-Za-z]+$/);
+    assert.ok(!(await page.content()).includes(first), "the key is still on the page");
+    const card = page.locator(".card", { hasText: "kate" });
+    await sees(page, ".card", "send, read, cancel");
+    assert.notEqual(await status(first), 401);
+    await card.locator("button:has-text('Rotate…')").click();
+    await page.fill("dialog [name=reason]", "a test");
+    await page.fill("dialog #key-overlap", "1");
+    await page.click("dialog button:has-text('Rotate')");
+    const second = await shown();
+    assert.notEqual(await status(first), 401);
+    for (const { id } of await server.api("GET", "/keys").then(({ keys }) => keys.filter((key) => key.caller === "kate"))) {
+      await page.locator(".card", { hasText: id }).locator("button:has-text('Revoke…')").click();
+      await confirms(page, "Revoke");
+      await page.locator(".card", { hasText: id }).locator(".state", { hasText: "revoked" }).waitFor();
+    }
+    assert.deepEqual([await status(first), await status(second)], [401, 401]);
+  },
+};
+
 export const retry = {
   name: "Console: a failed task is retried as a new task, with an edited message",
   async run(page, { server }) {
