@@ -1,5 +1,4 @@
-// FunctionExecutor: an agent that is a C++ function. For agents elsewhere, for tests and for programs that
-// embed Baton.
+// FunctionExecutor: an agent that is a C++ function. For tests and for programs that embed Baton.
 //
 // The function runs on a WorkerPool and may block. The turn ends when it returns; an exception fails the
 // turn. It cannot be stopped from outside: after a deadline or at shutdown its calls to the FunctionTurn have

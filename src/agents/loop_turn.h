@@ -1,20 +1,33 @@
-// LoopTurn: the base of a turn that needs no thread of its own. Its steps run on an event loop's thread.
+// LoopTurn: the base of a turn that needs no thread of its own. Its steps run on an event loop's thread, and
+// what blocks or takes long on a pool's.
 // LoopExecution: the engine's hold on such a turn.
 //
 // A turn T derives from LoopTurn<T>, is held by shared_ptr, and has `cancel` and `deliver`, which may be
 // called from any thread; and, for LoopTurn, `release`, which ends whatever is under way and sets `is_over_`,
-// and `break_down(why)`, for a step that has thrown.
+// `break_down(why)`, for a step that has thrown, and `finish(outcome)`.
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "agents/executor.h"
 #include "agents/sink_gate.h"
 #include "base/event_loop.h"
+#include "base/worker_pool.h"
 
 namespace baton::agents {
+
+// What all such turns share, and outlives them.
+struct LoopServices {
+  base::EventLoop& loop;       // where the turns are
+  base::WorkerPool& blocking;  // for reading files and writing or telling what is large
+  base::WorkerPool& decoding;  // for decoding long texts, which may wait for memory that other turns hold
+};
 
 template <class T>
 class LoopTurn : public std::enable_shared_from_this<T> {
@@ -26,7 +39,7 @@ class LoopTurn : public std::enable_shared_from_this<T> {
   static void drop(std::shared_ptr<T> turn) {
     turn->gate_.close();
     base::EventLoop& loop = turn->loop();
-    loop.post([turn = std::move(turn)] { turn->run([](T& self) { self.release(); }); });
+    loop.post([turn = std::move(turn)] { turn->run_when_back([](T& self) { self.release(); }); });
   }
 
  protected:
@@ -43,6 +56,14 @@ class LoopTurn : public std::enable_shared_from_this<T> {
         [self = this->shared_from_this(), step = std::forward<F>(step)]() mutable { self->run(step); });
   }
 
+  // Like `post`, but waits while the turn is `away`.
+  template <class F>
+  void post_when_back(F&& step) {
+    loop_.post([self = this->shared_from_this(), step = std::forward<F>(step)]() mutable {
+      self->run_when_back(std::move(step));
+    });
+  }
+
   // Runs a step unless the turn is over. On the loop's thread.
   template <class F>
   void run(F&& step) {
@@ -55,11 +76,86 @@ class LoopTurn : public std::enable_shared_from_this<T> {
     }
   }
 
+  // Runs `work(turn)` on a thread of the pool, and then `then(turn)` on the loop's. `work` runs even if the
+  // turn ends meanwhile, so it may only use what nothing else uses until `then`.
+  template <class Work, class Then>
+  void elsewhere(base::WorkerPool& pool, Work work, Then then) {
+    const bool is_taken = pool.try_submit([self = this->shared_from_this(), work, then]() mutable {
+      T& turn = *self;
+      std::function<void()> next = [self, then] { self->run(then); };
+      try {
+        work(turn);
+      } catch (const std::exception& error) {
+        next = [self, why = std::string(error.what())] {
+          self->run([&](T& failed) { failed.break_down(why); });
+        };
+      }
+      self.reset();
+      turn.loop().post(std::move(next));
+    });
+    if (!is_taken)
+      static_cast<T&>(*this).finish(Failed{"too many turns are running at once; try again later"});
+  }
+
+  // Like `elsewhere`, but until `then` the whole turn is the pool's thread's: `post_when_back` and `drop`
+  // wait, and nothing else may come, so nothing that calls back may be under way.
+  template <class Work, class Then>
+  void go_away(base::WorkerPool& pool, Work work, Then then) {
+    is_away_ = true;
+    const bool is_taken =
+        pool.try_submit([self = this->shared_from_this(), work = std::move(work), then]() mutable {
+          T& turn = *self;
+          std::optional<std::string> why;
+          try {
+            work(turn);
+          } catch (const std::exception& error) {
+            why = error.what();
+          }
+          turn.loop().post([self = std::move(self), then, why] {
+            self->come_back([&](T& now) {
+              if (why) return now.break_down(*why);
+              then(now);
+            });
+          });
+        });
+    if (is_taken) return;
+    come_back([](T& turn) { turn.finish(Failed{"too many turns are running at once; try again later"}); });
+  }
+
+  // Backpressure: returns false if the sink wants no more output for a while. It then has the loop's thread
+  // run `then(turn)`, once.
+  template <class F>
+  bool has_room(F then) {
+    bool has_room = true;
+    gate_.use([&](TurnSink& sink) {
+      has_room = sink.ready([weak = this->weak_from_this(), then] {
+        if (const auto self = weak.lock()) self->post_when_back(then);
+      });
+    });
+    return has_room;
+  }
+
   SinkGate gate_;
   bool is_over_ = false;
 
  private:
+  template <class F>
+  void run_when_back(F&& step) {
+    if (is_away_) return late_.push_back(std::forward<F>(step));
+    run(step);
+  }
+
+  // What came late is first: nobody may want the turn any more.
+  template <class Then>
+  void come_back(Then then) {
+    is_away_ = false;
+    for (const auto& step : std::exchange(late_, {})) run(step);
+    run(then);
+  }
+
   base::EventLoop& loop_;
+  bool is_away_ = false;
+  std::vector<std::function<void(T&)>> late_;  // came while it was
 };
 
 template <class T>

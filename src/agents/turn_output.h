@@ -33,6 +33,9 @@ class TurnOutput {
   void emit(task::EventBody body);
   void delegate(DelegateRequest request);
 
+  // Whether the turn was ended from outside: nothing is reported any more.
+  bool is_closed() const { return gate_.closed(); }
+
   // Ends the turn; only the first call counts.
   void finish(Outcome outcome);
 

@@ -48,11 +48,11 @@ bool CheckedCards::are_right() const {
 
 base::Result<CheckedCards> check_cards(const fs::path& folder, bool allows_missing) {
   agents::ProcessHost processes;
+  base::EventLoop turns("turn-loop");  // no turn runs
   base::WorkerPool callers("agent-call", 1, 1);
-  base::EventLoop models("model-loop");  // no turn runs
   const base::SystemClock clock;
   const auto choose = [](const std::string&, const std::string&) { return std::optional<std::string>(); };
-  const ExecutorServices services{processes, callers, {models, callers}, {}, clock, choose};
+  const ExecutorServices services{processes, callers, {turns, callers, callers}, {}, clock, choose};
   // Checks the whole folder of agents even for a single one, because cards may name other agents.
   const AgentFolder place = agent_folder(folder);
   auto read = agents::Catalogue::check(place.agents, executors(services));

@@ -18,19 +18,19 @@ agents::Catalogue::Make executors(const ExecutorServices& services) {
   return [services,
           memories = std::move(memories)](const agents::Agent& agent) -> std::unique_ptr<agents::Executor> {
     if (agent.settings.executor == agents::AgentSettings::Kind::a2a) {
-      return agents::remote_executor(services.callers, agent.card, agent.settings, services.outbound);
+      return agents::remote_executor({services.turns, services.callers}, agent.card, agent.settings,
+                                     services.outbound);
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::openai) {
-      auto tools = services.tools->set(agent.name.value, agent.settings, services.outbound,
-                                       {services.models.loop, services.models.blocking});
-      return agents::model_executor(services.models, agent.settings, services.outbound, std::move(tools));
+      auto tools = services.tools->set(agent.name.value, agent.settings, services.outbound, services.turns);
+      return agents::model_executor(services.turns, agent.settings, services.outbound, std::move(tools));
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::workflow) {
       return agents::workflow_executor(agent.settings, services.clock, services.choose, services.plans,
                                        memories);
     }
     if (agent.settings.executor == agents::AgentSettings::Kind::ag_ui) {
-      return agents::agui_executor(services.callers, agent.settings, services.outbound);
+      return agents::agui_executor(services.turns, agent.settings, services.outbound);
     }
     return std::make_unique<agents::CommandExecutor>(services.processes, agent.name, agent.settings,
                                                      agent.folder);
@@ -55,7 +55,7 @@ void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& ser
   tool.settings.concurrency = 256;
   tool.settings.turn_timeout = std::chrono::days(7);  // the calling agent's own time counts
   tool.settings.answers_need_data = true;
-  tool.executor = agents::tool_executor(services.tools, services.models.loop, services.clock);
+  tool.executor = agents::tool_executor(services.tools, services.turns.loop, services.clock);
   catalogue.add_hidden(std::move(tool));
   agents::Agent elsewhere;
   elsewhere.name.value = agents::kElsewhereAgent;
@@ -63,7 +63,8 @@ void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& ser
   elsewhere.card.version = "1";
   elsewhere.settings.executor = agents::AgentSettings::Kind::a2a;
   elsewhere.settings.concurrency = 64;  // for all URLs together
-  elsewhere.executor = agents::url_executor(services.callers, elsewhere.settings, services.outbound);
+  elsewhere.executor =
+      agents::url_executor({services.turns, services.callers}, elsewhere.settings, services.outbound);
   catalogue.add_elsewhere(std::move(elsewhere), [delegate_urls](std::string_view url) {
     return agents::is_delegate_url(delegate_urls, url);
   });

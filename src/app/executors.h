@@ -7,8 +7,8 @@
 
 #include "agents/cards/catalogue.h"
 #include "agents/command/process_host.h"
+#include "agents/loop_turn.h"
 #include "agents/mcp/mcp_tools.h"
-#include "agents/model/model_call.h"
 #include "agents/plan/workflow_executor.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
@@ -19,8 +19,8 @@ namespace baton::app {
 // The dependencies of executors. All must outlive the catalogue.
 struct ExecutorServices {
   agents::ProcessHost& processes;
-  base::WorkerPool& callers;  // one thread for each turn that waits for a remote agent
-  agents::ModelServices models;
+  base::WorkerPool& callers;  // see agents::RemoteServices
+  agents::LoopServices turns;
   outbound::Rules outbound;
   const base::Clock& clock;
   agents::ChooseAgent choose;  // looks in the catalogue that is being built

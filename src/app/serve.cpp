@@ -41,8 +41,8 @@
 namespace baton::app {
 namespace {
 
-// They read prompts and keys from files, and decode long answers.
-constexpr int kModelThreads = 4;
+// They read prompts and keys from files, write requests and decode long answers.
+constexpr int kTurnThreads = 4, kDecodingThreads = 2;
 
 struct StopsLoop {
   base::EventLoop& loop;
@@ -322,17 +322,18 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
                      config.proxy, &calls);
   }
   base::SpanQueue* const traced = spans ? &*spans : nullptr;
-  // A turn that waits for its children gives up its slot but keeps its thread. At most `slots` turns wait in
-  // addition to those that run.
+  base::EventLoop turns("turn-loop");
+  turns.start();
+  // Each turn has at most one function in it.
+  base::WorkerPool turn_work("turn-work", kTurnThreads, std::numeric_limits<std::size_t>::max());
+  // Two that wait for memory do not keep others from what `turn_work` does.
+  base::WorkerPool decoding("turn-decode", kDecodingThreads, std::numeric_limits<std::size_t>::max());
+  // A turn has at most one call over gRPC, beside one that was just given up.
   base::WorkerPool callers("agent-call", 2 * config.engine.slots,
                            static_cast<std::size_t>(config.engine.slots));
-  base::EventLoop models("model-loop");
-  models.start();
-  // Each turn of a model has at most one function in it.
-  base::WorkerPool model_work("model-work", kModelThreads, std::numeric_limits<std::size_t>::max());
-  // Turns that were dropped a moment ago may still be on the loop: it stops before the pool that they use,
-  // and is there until the pool's last function has posted its result.
-  const StopsLoop stops_models{models};
+  // Turns that were dropped a moment ago may still be on the loop: it stops before the pools that they use,
+  // and is there until their last functions have posted their results.
+  const StopsLoop stops_turns{turns};
   const agents::Catalogue* chosen_from = nullptr;
   const auto choose = [&chosen_from](const std::string& skill, const std::string& tag) {
     const agents::Agent* agent = chosen_from->find_skilled(skill, tag);
@@ -340,7 +341,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   };
   const ExecutorServices services{processes,
                                   callers,
-                                  {models, model_work},
+                                  {turns, turn_work, decoding},
                                   {config.outbound_origins, config.webhooks.policy, &breakers, &calls, traced,
                                    &answers, config.outbound_limits, config.proxy},
                                   steady,

@@ -10,8 +10,8 @@ namespace {
 
 // A longer run of backslashes is not treated as an escape. JSON in JSON in JSON needs seven.
 constexpr std::size_t kBackslashesMax = 16;
-constexpr std::int64_t kCreditEach = 64;  // see SecretMask::kCredit
-constexpr std::size_t kEnough = 24;       // characters that suffice for a secret once the credit is used up
+constexpr std::int64_t kCreditEach = 8;  // see SecretMask::kCredit
+constexpr std::size_t kEnough = 24;      // characters that suffice for a secret once the credit is used up
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';

@@ -43,16 +43,6 @@ struct CallError {
 // Returns whether the answer to reading a task decides about it: there is no such task, or no access to it.
 bool is_final(const CallError& error);
 
-// A source of tokens that expire. The functions may be called from any thread.
-struct TokenSource {
-  // Returns a valid token; may block. For the arguments see outbound::HttpRequest.
-  std::function<outbound::Credentials::Token(int stop_fd, bool despite_breaker)> find;
-  // Reports that the server refused the token. Returns true if another one may be accepted.
-  std::function<bool(const std::string& token)> renew;
-  // Returns the mask that hides sent tokens in the server's answers. Null: they are not hidden.
-  std::function<std::shared_ptr<const base::SecretMask>()> mask = {};
-};
-
 // The credentials and limits for calls to a server, and the addresses that may be reached.
 struct Access {
   std::string token = {};       // empty: none
@@ -64,9 +54,10 @@ struct Access {
   outbound::CallCounts* counts = nullptr;           // see HttpRequest
   outbound::Proxy proxy = {};                       // see HttpRequest; gRPC goes through none
   bool despite_breaker = false;
-  std::optional<TokenSource> tokens = {};  // replaces `token`; queried for each call
-  std::string trace = {};                  // the header `traceparent`; empty: none
-  base::SpanQueue* spans = nullptr;        // for spans of the calls, below `trace`; outlives them. Null: none
+  // Replace `token`, are queried for each call, and hide themselves in the server's answers. Null: none.
+  std::shared_ptr<outbound::Credentials> credentials = {};  // shared with other calls
+  std::string trace = {};                                   // the header `traceparent`; empty: none
+  base::SpanQueue* spans = nullptr;  // for spans of the calls, below `trace`; outlives them. Null: none
   // Counts the bytes of answers. They stay reserved until the caller reports how many it keeps. Null: they
   // are not counted.
   outbound::Intake* intake = nullptr;
@@ -126,7 +117,7 @@ class RemoteEndpoint {
   tl::expected<task::Json, CallError> call(const protocol::a2a::ClientRequest& request,
                                            std::chrono::milliseconds timeout, const Shown& shown) const;
   StreamEnd stream(const StreamRequest& request, const OnStreamEvent& on_event, const Shown& shown) const;
-  outbound::HttpRequest http(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
+  tl::expected<task::Json, CallError> decoded(outbound::HttpAnswer& answer) const;
   ChannelCall grpc_call(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
 
   const Remote remote_;

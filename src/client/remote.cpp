@@ -92,12 +92,12 @@ tl::expected<std::string, CallError> fetch_agents(const Target& target, const st
 // Gives the token only to the origin that the user named, because others write the cards.
 void give_access(const Target& target, Remote& remote) {
   remote.access = target.access;
-  if (target.access.token.empty() && !target.access.tokens) return;
+  if (target.access.token.empty() && !target.access.credentials) return;
   const std::string origin = outbound::origin_of(remote.url);
   const bool named = origin == outbound::origin_of(target.card_url()) || remote.url == target.endpoint;
   if (named || target.trust_card) return;
   remote.access.token.clear();
-  remote.access.tokens.reset();
+  remote.access.credentials.reset();
   remote.untrusted_origin = origin;
 }
 

@@ -51,8 +51,9 @@ class Credentials {
   // `despite_breaker`: see HttpRequest.
   Token find(int stop_fd, bool despite_breaker);
 
-  // For calls on an event loop, in place of `find`. All of them use the same loop, and no thread calls
-  // `find`. Returns what is known without a request; nullopt: `fetch` comes next. May read a file.
+  // For calls on an event loop, in place of `find`. All of them use the same loop. A thread that calls `find`
+  // beside them may fetch a token of its own at the same time. Returns what is known without a request;
+  // nullopt: `fetch` comes next. May read a file.
   std::optional<Token> at_hand();
   // Whether `at_hand` may read a file.
   bool reads_file() const { return !server_.secret_file.empty(); }

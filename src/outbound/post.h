@@ -1,5 +1,4 @@
-// A POST to a server elsewhere, with credentials, and its answer in pieces. A token that is refused (401) is
-// renewed once.
+// A POST to a server elsewhere, with credentials, and its answer in pieces (token_call.h).
 #pragma once
 
 #include <chrono>
@@ -10,22 +9,20 @@
 #include <utility>
 #include <vector>
 
-#include "base/event_loop.h"
-#include "base/worker_pool.h"
 #include "outbound/credentials.h"
 #include "outbound/http_client.h"
 #include "outbound/rules.h"
 #include "outbound/server.h"
+#include "outbound/token_call.h"
 
 namespace baton::outbound {
 
 struct Post {
   std::string url;
-  std::string body;                      // JSON
-  std::string accept;                    // media types
-  std::chrono::milliseconds time_max{};  // for all of it
-  int stop_fd = -1;                      // these two: see HttpRequest
-  bool despite_breaker = false;
+  std::string body;                                               // JSON
+  std::string accept;                                             // media types
+  std::chrono::milliseconds time_max{};                           // for all of it
+  bool despite_breaker = false;                                   // see HttpRequest
   std::string trace = {};                                         // the header `traceparent`; empty: none
   Intake* intake = nullptr;                                       // see http_stream
   std::function<std::chrono::milliseconds()> patience = {};       // see HttpRequest
@@ -48,34 +45,22 @@ struct Posted {
   std::string token;                         // the token that was sent; never to be shown
 };
 
-// Blocks. `on_data`: see http_stream.
-Posted send_post(const Server& server, const Rules& rules, Credentials& credentials, const Post& post,
-                 const std::function<bool(std::string_view)>& on_data);
-
 // A Post over an event loop. Threads: the loop's. Destroying it cancels the request, like a Call.
 class PostCall {
  public:
-  // What calls of one server share.
-  struct Services {
-    base::EventLoop& loop;
-    base::WorkerPool& blocking;  // reads secrets from files
-  };
-  // All but the credentials must outlive this. `on_end` is called once and may destroy this.
+  using Services = TokenCall::Services;
+  // `rules` and the intake must outlive this. `on_end` is called once and may destroy this.
   PostCall(const Services& services, const Server& server, const Rules& rules,
            std::shared_ptr<Credentials> credentials, Post post, std::function<bool(std::string_view)> on_data,
            std::function<void(Posted)> on_end);
-  ~PostCall();
-  PostCall(const PostCall&) = delete;
-  PostCall& operator=(const PostCall&) = delete;
 
   // These are like those of Call.
-  void start();
-  void pause();
-  void resume();
+  void start() { call_.start(); }
+  void pause() { call_.pause(); }
+  void resume() { call_.resume(); }
 
  private:
-  class Running;
-  const std::shared_ptr<Running> running_;  // shared with its callbacks while one of them runs
+  TokenCall call_;
 };
 
 }  // namespace baton::outbound

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "agents/agui/run_input.h"
 #include "agents/agui/run_relay.h"
-#include "agents/function_executor.h"
+#include "agents/turn_output.h"
 #include "base/log.h"
 #include "client/decode.h"
 #include "json/document.h"
@@ -26,12 +29,15 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using protocol::agui::RunReader;
+using Came = outbound::Posted::Kind;
 
 constexpr milliseconds kRunRetryFirst{200}, kRetryMax{5'000};
 // How long a server that was never reached is retried. It is most likely absent; one that restarts comes
 // back sooner.
 constexpr std::chrono::seconds kRunFirstContact{30};
 constexpr int kRunBreaksMax = 5;  // runs of a turn whose stream may break off
+// Longer events are decoded elsewhere, so that other turns do not wait.
+constexpr std::size_t kRunDecodedHere = outbound::ByteBudget::kFree;
 
 // How many runs of this turn were broken off.
 int breaks_in(const task::Json& kept) {
@@ -47,163 +53,292 @@ task::ExecutorState state_of_breaks(int breaks) {
   return state;
 }
 
-// How a run's request ended. unsent: it may be sent again. lost: the run may be under way there, or over.
-enum class RunSpoke { ended, unsent, lost, refused };
+// An endpoint, as all turns of its agent use it.
+struct AguiServer {
+  AgentSettings settings;
+  outbound::Rules rules;
+  std::shared_ptr<outbound::Credentials> credentials;  // shared with calls
+  LoopServices services;
+};
 
-class AguiTurn {
+// All of it happens on the loop's thread, but for what `elsewhere` runs.
+class AguiTurn : public LoopTurn<AguiTurn> {
  public:
-  AguiTurn(const AgentSettings& settings, const outbound::Rules& rules, outbound::Credentials& credentials,
-           FunctionTurn& turn)
-      : settings_(settings),
-        rules_(rules),
-        credentials_(credentials),
-        turn_(turn),
-        input_(turn.input()),
-        deadline_(Clock::now() + settings.turn_timeout),
-        relay_(turn, rules.limits.arguments_max),
-        intake_(rules.budget, input_.account, turn.stop_fd()),
-        breaks_(breaks_in(input_.kept)) {}
-
-  void run() {
-    if (credentials_.missing()) return fail("the credentials for the remote agent are missing");
-    if (is_about_resending(input_) && !says_resend(input_))
-      return fail("the remote agent may or may not have received the message, and it was not resent");
-    auto run = run_input(input_);
-    if (!run) return fail("the message to resend is no longer stored");
-    run->newer = !settings_.endpoint.older_agui;
-    post_.url = settings_.endpoint.url;
-    post_.body = protocol::agui::write_input(*run);
-    post_.accept = "text/event-stream";
-    post_.trace = input_.trace;
-    post_.stop_fd = turn_.stop_fd();
-    post_.intake = &intake_;
-    may_have_sent_ = input_.attempt > 1 || breaks_ > 0;
-    if (input_.attempt > 1 && settings_.on_unknown() != Endpoint::OnUnknown::resend) return not_known();
-    speak();
+  AguiTurn(std::shared_ptr<const AguiServer> server, Turn turn, std::shared_ptr<TurnSink> sink)
+      : LoopTurn(server->services.loop, std::move(sink)),
+        server_(std::move(server)),
+        settings_(server_->settings),
+        rules_(server_->rules),
+        input_(std::move(turn)),
+        deadline_(Clock::now() + settings_.turn_timeout),
+        turn_(gate_, input_.reply_ids),
+        relay_(input_, turn_, rules_.limits.arguments_max),
+        intake_(rules_.budget, input_.account),
+        breaks_(breaks_in(input_.kept)),
+        backoff_(kRunRetryFirst, kRetryMax) {
+    turn_.hide([credentials = server_->credentials] { return credentials->mask(); });
   }
+
+  // These may be called from any thread.
+  void begin() {
+    post([](AguiTurn& turn) { turn.prepare(); });
+  }
+  void cancel() {
+    post_when_back([](AguiTurn& turn) { turn.end_canceled(); });
+  }
+  void deliver(DelegateResult) {}  // it has no children
 
  private:
-  void speak() {
-    std::optional<Clock::time_point> until;  // when to give up on a server that is not there
-    outbound::Backoff backoff(kRunRetryFirst, kRetryMax);
-    while (true) {
-      post_.time_max = left();
-      const RunSpoke spoke = ask_once();
-      if (turn_.cancelled()) return relay_.close();
-      if (spoke == RunSpoke::ended) return relay_.finish(*reader_.end());
-      if (spoke == RunSpoke::refused) return fail(why_);
-      if (spoke == RunSpoke::lost) {
-        may_have_sent_ = true;
-        if (settings_.on_unknown() != Endpoint::OnUnknown::resend) return not_known();
-        if (has_begun_ && ++breaks_ >= kRunBreaksMax) return fail(why_);
-      }
-      if (!until) until = Clock::now() + kRunFirstContact;
-      const auto last = is_there_ || may_have_sent_ ? deadline_ : std::min(*until, deadline_);
-      const auto pause = backoff.after({retry_after_, held_}, until_time(last));
-      if (!pause) return fail("the remote agent cannot be reached: " + why_);
-      post_.despite_breaker = pause->despite_breaker;
-      base::log_warn(log_members(), "retrying the remote agent in {} ms: {}", pause->time.count(), why_);
-      if (turn_.wait_cancelled(pause->time)) return;
-      if (!relay_.has_told()) continue;
-      // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
-      turn_.emit(state_of_breaks(breaks_));
-      return turn_.finish(BrokenOff{});
-    }
+  friend LoopTurn<AguiTurn>;
+
+  void break_down(const std::string& why) {
+    base::log_error(log_members(), "the turn of an AG-UI endpoint failed: {}", why);
+    finish(Failed{"the agent failed"});
   }
 
-  RunSpoke ask_once() {
+  void prepare() {
+    elsewhere(
+        server_->services.blocking,
+        [](AguiTurn& turn) {
+          turn.has_secret_ = !turn.server_->credentials->missing();
+          turn.write_run();
+        },
+        [](AguiTurn& turn) { turn.begin_run(); });
+  }
+
+  void begin_run() {
+    if (!has_secret_) return fail("the credentials for the remote agent are missing");
+    if (is_about_resending(input_) && !says_resend(input_))
+      return fail("the remote agent may or may not have received the message, and it was not resent");
+    if (body_.empty()) return fail("the message to resend is no longer stored");
+    may_have_sent_ = input_.attempt > 1 || breaks_ > 0;
+    if (input_.attempt > 1 && settings_.on_unknown() != Endpoint::OnUnknown::resend) return not_known();
+    ask();
+  }
+
+  // A conversation may be long, so it is written anew for each try.
+  void write_run() {
+    auto run = run_input(input_);
+    if (!run) return;
+    run->newer = !settings_.endpoint.older_agui;
+    body_ = protocol::agui::write_input(*run);
+  }
+
+  void ask() {
     reader_ = RunReader(rules_.limits.arguments_max);
     events_.emplace(settings_.line_max);
+    waiting_.clear();
     bytes_ = 0;
     nonsense_.clear();
-    base::SpanTimer timer(rules_.spans, input_.trace);
-    post_.trace = timer.trace();
-    const outbound::Posted posted = outbound::send_post(settings_.endpoint, rules_, credentials_, post_,
-                                                        [&](std::string_view piece) { return take(piece); });
-    outbound::add_call_span(timer, {"ag-ui.client", post_.url,
-                                    posted.kind != outbound::Posted::Kind::answered ? posted.text : ""});
-    held_ = posted.held;
-    retry_after_ = posted.retry_after;
-    is_there_ = posted.kind == outbound::Posted::Kind::refused;
-    has_begun_ = posted.has_begun || posted.kind == outbound::Posted::Kind::answered;
-    if (reader_.end()) return RunSpoke::ended;
-    why_ = nonsense_.empty() ? posted.text : nonsense_;
-    if (!nonsense_.empty()) return RunSpoke::refused;
-    switch (posted.kind) {
-      case outbound::Posted::Kind::no_token:
-        if (posted.may_come) return RunSpoke::unsent;
-        why_ = "the remote agent cannot be reached: " + why_;
-        return RunSpoke::refused;
-      case outbound::Posted::Kind::unreachable:
-        return RunSpoke::unsent;
-      case outbound::Posted::Kind::forbidden:
-        why_ = (posted.has_begun ? "the remote agent's answer was rejected: "
-                                 : "the remote agent cannot be reached: ") +
-               why_;
-        return RunSpoke::refused;
-      case outbound::Posted::Kind::lost:
-        why_ = "the connection to the remote agent was lost: " + why_;
-        return RunSpoke::lost;
-      case outbound::Posted::Kind::refused:
-        return take_refusal(posted);
-      case outbound::Posted::Kind::answered:
-        break;
-    }
-    const bool is_stream = posted.answer.content_type.starts_with("text/event-stream");
-    why_ = is_stream ? "the remote agent's stream ended before its run did"
-                     : "the remote agent did not answer with an event stream";
-    return is_stream ? RunSpoke::lost : RunSpoke::refused;
+    posted_.reset();
+    is_paused_ = false;
+    span_.emplace(rules_.spans, input_.trace);
+    outbound::Post post{.url = settings_.endpoint.url,
+                        .body = std::exchange(body_, {}),
+                        .accept = "text/event-stream",
+                        .time_max = left(),
+                        .despite_breaker = despite_breaker_,
+                        .trace = span_->trace(),
+                        .intake = &intake_};
+    call_.emplace(
+        outbound::PostCall::Services{loop(), server_->services.blocking}, settings_.endpoint, rules_,
+        server_->credentials, std::move(post),
+        [this](std::string_view piece) {
+          bool goes_on = false;
+          run([&](AguiTurn& turn) { goes_on = turn.take(piece); });
+          return goes_on && !is_over_;
+        },
+        [this](outbound::Posted posted) { run([&](AguiTurn& turn) { turn.take_end(std::move(posted)); }); });
+    call_->start();
   }
 
-  RunSpoke take_refusal(const outbound::Posted& posted) {
-    why_ = "the remote agent answered with " +
-           outbound::refusal_text(posted.answer,
-                                  {.secret = posted.token, .shows_keys = settings_.verbose_errors});
-    switch (outbound::outcome_of(posted.answer.status)) {
-      case outbound::Outcome::busy:
-        return RunSpoke::unsent;
-      case outbound::Outcome::lost:
-        has_begun_ = true;  // counts as a run that broke off: a server that is broken ends the turn
-        return RunSpoke::lost;
-      default:
-        return RunSpoke::refused;
-    }
-  }
-
+  // Returns whether to read on.
   bool take(std::string_view piece) {
     bytes_ += piece.size();
     if (bytes_ > settings_.output_max)
       return refuse("the remote agent's answer is larger than its card allows (output_max_bytes)");
-    const auto goes_on =
-        events_->feed(piece, [&](const protocol::SseEvent& event) { return take_event(event.data); });
-    if (!goes_on)
-      return refuse("an event of the remote agent is larger than its card allows (line_max_bytes)");
-    intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
-    return *goes_on;
+    const auto fed = events_->feed(piece, [this](const protocol::SseEvent& event) {
+      waiting_.push_back(event.data);
+      return true;
+    });
+    if (!read()) return false;
+    if (!fed) return refuse("an event of the remote agent is larger than its card allows (line_max_bytes)");
+    if (!is_decoding_) wait_for_room(*this);
+    return true;
   }
 
-  bool take_event(const std::string& data) {
-    const auto right = client::may_decode(data, &intake_);
-    if (!right) return refuse("the remote agent's answer was rejected: " + right.error().for_caller);
-    auto pieces = reader_.take(data);
+  // Reads on once the sink has room.
+  static void wait_for_room(AguiTurn& turn) {
+    if (!turn.has_room(&AguiTurn::wait_for_room)) return turn.pause();
+    turn.right_.reset();
+    if (std::exchange(turn.is_paused_, false) && turn.call_) turn.call_->resume();
+  }
+
+  void pause() {
+    is_paused_ = true;
+    if (call_) call_->pause();
+  }
+
+  // Reads the events that wait, up to a long one, which another thread decodes and tells. Returns whether the
+  // run goes on.
+  bool read() {
+    while (!is_decoding_ && !waiting_.empty()) {
+      event_ = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (event_.size() > kRunDecodedHere) {
+        decode_elsewhere();
+        return true;
+      }
+      decode();
+      if (std::string why = tell(); !why.empty()) return refuse(std::move(why));
+      if (reader_.end()) return false;
+    }
+    if (!is_decoding_) intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
+    return true;
+  }
+
+  void decode_elsewhere() {
+    is_decoding_ = true;
+    pause();
+    go_away(
+        server_->services.decoding,
+        [](AguiTurn& turn) {
+          turn.decode();
+          turn.refusal_ = turn.tell();
+        },
+        [](AguiTurn& turn) { turn.take_decoded(); });
+  }
+
+  // Blocks until there is memory for the event.
+  void decode() {
+    right_.reset();
+    auto right = client::may_decode(event_, &intake_);
+    is_memory_short_ = !right;
+    if (right) right_.emplace(std::move(*right));
+    decoded_ = right ? reader_.take(event_) : base::fail(right.error());
+  }
+
+  // Tells what was decoded. Returns why the answer is refused; empty: it is not.
+  std::string tell() {
+    if (event_.size() > kRunDecodedHere) event_ = {};
+    auto pieces = std::exchange(decoded_, {});
     if (!pieces) {
-      const bool is_large = pieces.error().code == base::ErrorCode::too_large;
-      return refuse(
-          (is_large ? "the remote agent's answer was rejected: " : "the remote agent's answer is invalid: ") +
-          pieces.error().for_caller);
+      const bool is_large = is_memory_short_ || pieces.error().code == base::ErrorCode::too_large;
+      return (is_large ? "the remote agent's answer was rejected: "
+                       : "the remote agent's answer is invalid: ") +
+             pieces.error().for_caller;
     }
     for (protocol::agui::RunPiece& piece : *pieces) {
-      if (turn_.cancelled()) return false;
       relay_.tell(std::move(piece));
-      if (!relay_.refusal().empty())
-        return refuse("the remote agent's answer was rejected: " + relay_.refusal());
+      if (!relay_.refusal().empty()) return "the remote agent's answer was rejected: " + relay_.refusal();
     }
-    return !reader_.end() && !turn_.cancelled();
+    return {};
+  }
+
+  void take_decoded() {
+    is_decoding_ = false;
+    const bool is_refused = !refusal_.empty();
+    if (is_refused) refuse(std::exchange(refusal_, {}));
+    const bool goes_on = !is_refused && !reader_.end() && read();
+    if (is_over_ || is_decoding_) return;
+    if (!goes_on || posted_) return conclude();
+    wait_for_room(*this);
   }
 
   bool refuse(std::string why) {
     nonsense_ = std::move(why);
     return false;
+  }
+
+  void take_end(outbound::Posted posted) {
+    posted_ = std::move(posted);
+    call_.reset();
+    if (!is_decoding_) conclude();
+  }
+
+  // The request is over, and all that came of the answer is read.
+  void conclude() {
+    if (!posted_) posted_.emplace();  // nothing more is wanted of the server
+    call_.reset();
+    right_.reset();
+    intake_.keep(0);
+    const outbound::Posted posted = std::move(*posted_);
+    end_span(posted.kind != Came::answered ? posted.text : "");
+    const bool has_begun = posted.has_begun || posted.kind == Came::answered;
+    if (reader_.end()) {
+      release();
+      return relay_.finish(*reader_.end());
+    }
+    if (!nonsense_.empty()) return fail(nonsense_);
+    switch (posted.kind) {
+      case Came::no_token:
+        if (posted.may_come) return try_again(posted, posted.text);
+        return fail("the remote agent cannot be reached: " + posted.text);
+      case Came::unreachable:
+        return try_again(posted, posted.text);
+      case Came::forbidden:
+        return fail((posted.has_begun ? "the remote agent's answer was rejected: "
+                                      : "the remote agent cannot be reached: ") +
+                    posted.text);
+      case Came::lost:
+        return lose(posted, has_begun, "the connection to the remote agent was lost: " + posted.text);
+      case Came::refused:
+        return take_refusal(posted);
+      case Came::answered:
+        break;
+    }
+    if (!posted.answer.content_type.starts_with("text/event-stream"))
+      return fail("the remote agent did not answer with an event stream");
+    lose(posted, has_begun, "the remote agent's stream ended before its run did");
+  }
+
+  void take_refusal(const outbound::Posted& posted) {
+    const std::string why = "the remote agent answered with " +
+                            outbound::refusal_text(posted.answer, {.secret = posted.token,
+                                                                   .shows_keys = settings_.verbose_errors});
+    switch (outbound::outcome_of(posted.answer.status)) {
+      case outbound::Outcome::busy:
+        return try_again(posted, why);
+      case outbound::Outcome::lost:
+        // Counts as a run that broke off: a server that is broken ends the turn.
+        return lose(posted, true, why);
+      default:
+        return fail(why);
+    }
+  }
+
+  // The run may be under way there, or over.
+  void lose(const outbound::Posted& posted, bool has_begun, const std::string& why) {
+    may_have_sent_ = true;
+    if (settings_.on_unknown() != Endpoint::OnUnknown::resend) return not_known();
+    if (has_begun && ++breaks_ >= kRunBreaksMax) return fail(why);
+    try_again(posted, why);
+  }
+
+  // Makes the request again after a pause.
+  void try_again(const outbound::Posted& posted, const std::string& why) {
+    const bool is_there = posted.kind == Came::refused;  // if only to say that it is busy
+    if (!give_up_at_) give_up_at_ = Clock::now() + kRunFirstContact;
+    const auto last = is_there || may_have_sent_ ? deadline_ : std::min(*give_up_at_, deadline_);
+    const auto pause = backoff_.after({posted.retry_after, posted.held}, until_time(last));
+    if (!pause) return fail("the remote agent cannot be reached: " + why);
+    despite_breaker_ = pause->despite_breaker;
+    base::log_warn(log_members(), "retrying the remote agent in {} ms: {}", pause->time.count(), why);
+    timer_ = loop().after(pause->time, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->run([](AguiTurn& turn) { turn.ask_again(); });
+    });
+  }
+
+  void ask_again() {
+    timer_ = 0;
+    if (!relay_.has_told()) {
+      return elsewhere(
+          server_->services.blocking, [](AguiTurn& turn) { turn.write_run(); },
+          [](AguiTurn& turn) { turn.ask(); });
+    }
+    // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
+    turn_.emit(state_of_breaks(breaks_));
+    finish(BrokenOff{});
   }
 
   // Ends the turn when the run may have been made and must not be made twice.
@@ -215,7 +350,7 @@ class AguiTurn {
     task::Message question;
     question.parts.push_back(task::Part::of_text(text + ". Answer \"resend\" to send it again."));
     relay_.close();
-    turn_.finish(Asked{ask_for_resending(input_), false, std::move(question)});
+    finish(Asked{ask_for_resending(input_), false, std::move(question)});
   }
 
   milliseconds left() const { return std::max(milliseconds(0), until_time(deadline_)); }
@@ -225,66 +360,101 @@ class AguiTurn {
 
   void fail(const std::string& reason) {
     relay_.close();
-    turn_.finish(Failed{reason});
+    finish(Failed{reason});
+  }
+
+  void end_canceled() {
+    relay_.close();
+    finish(Canceled{});
+  }
+
+  // The engine may destroy the execution before this returns.
+  void finish(Outcome outcome) {
+    release();
+    turn_.finish(std::move(outcome));
+  }
+
+  void release() {
+    is_over_ = true;
+    call_.reset();
+    loop().cancel(std::exchange(timer_, 0));
+    end_span(outbound::canceled().for_caller);
+  }
+
+  void end_span(const std::string& error) {
+    if (!span_) return;
+    outbound::add_call_span(*span_, {"ag-ui.client", settings_.endpoint.url, error});
+    span_.reset();
   }
 
   base::LogMembers log_members() const {
     return {{"agent", input_.agent.value}, {"task", input_.task.value}};
   }
 
+  const std::shared_ptr<const AguiServer> server_;  // shared with the executor and its other turns
   const AgentSettings& settings_;
   const outbound::Rules& rules_;
-  outbound::Credentials& credentials_;
-  FunctionTurn& turn_;
-  const Turn& input_;
+  const Turn input_;
   const Clock::time_point deadline_;
+  TurnOutput turn_;
   RunRelay relay_;
   outbound::Intake intake_;
   int breaks_;
+  outbound::Backoff backoff_;
+  std::optional<Clock::time_point> give_up_at_;  // on a server that is not there
+  bool has_secret_ = false;
   bool may_have_sent_ = false;
-  outbound::Post post_;
-  // The state of the last request.
+  bool despite_breaker_ = false;
+  base::EventLoop::TimerId timer_ = 0;  // of the pause before the next request
+
+  // The request that is being made, or will be.
+  std::string body_;
+  std::optional<outbound::PostCall> call_;
+  std::optional<outbound::Posted> posted_;
+  std::optional<base::SpanTimer> span_;
+  // Its answer.
   RunReader reader_;
   std::optional<protocol::SseReader> events_;
+  std::deque<std::string> waiting_;  // the data of events
+  std::string event_;                // the one that is decoded
+  base::Result<std::vector<protocol::agui::RunPiece>> decoded_;
+  bool is_memory_short_ = false;                     // `decoded_` says so
+  std::optional<outbound::Intake::Decoding> right_;  // to it, until what it says has room
+  std::string refusal_;                              // of what was told
+  bool is_decoding_ = false;                         // another thread has the reader, the relay and these
+  bool is_paused_ = false;                           // `call_` is
   std::uint64_t bytes_ = 0;
   std::string nonsense_;  // why the answer is not valid
-  std::string why_;       // the request did not end the run
-  bool held_ = false;
-  bool is_there_ = false;   // the server has answered, if only that it is busy
-  bool has_begun_ = false;  // the answer's stream has begun
-  milliseconds retry_after_{0};
 };
 
 class AguiExecutor final : public Executor {
  public:
-  AguiExecutor(base::WorkerPool& pool, const AgentSettings& settings, const outbound::Rules& rules)
-      : refusal_(rules.of(settings.endpoint).refusal_of(settings.endpoint.url)),
-        credentials_(std::make_shared<outbound::Credentials>(settings.endpoint, rules.of(settings.endpoint))),
-        runs_(pool, [settings, rules = rules.of(settings.endpoint),
-                     credentials = credentials_](FunctionTurn& turn) {
-          turn.hide([credentials] { return credentials->mask(); });
-          AguiTurn(settings, rules, *credentials, turn).run();
-        }) {}
+  AguiExecutor(const LoopServices& services, const AgentSettings& settings, const outbound::Rules& rules)
+      : refusal_(rules.refusal_of(settings.endpoint.url)),
+        server_(std::make_shared<const AguiServer>(AguiServer{
+            settings, rules, std::make_shared<outbound::Credentials>(settings.endpoint, rules), services})) {}
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
-    return runs_.start(std::move(turn), std::move(sink));
+    auto running = std::make_shared<AguiTurn>(server_, std::move(turn), std::move(sink));
+    running->begin();
+    return std::make_unique<LoopExecution<AguiTurn>>(std::move(running));
   }
 
   std::vector<std::string> missing() const override {
-    return outbound::missing_outside(!credentials_->missing(), "the secret for the remote agent", refusal_);
+    return outbound::missing_outside(!server_->credentials->missing(), "the secret for the remote agent",
+                                     refusal_);
   }
 
  private:
   const std::string refusal_;
-  const std::shared_ptr<outbound::Credentials> credentials_;  // shared with running turns
-  FunctionExecutor runs_;
+  const std::shared_ptr<const AguiServer> server_;  // shared with running turns
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> agui_executor(base::WorkerPool& pool, const AgentSettings& settings,
+std::unique_ptr<Executor> agui_executor(const LoopServices& services, const AgentSettings& settings,
                                         const outbound::Rules& rules) {
-  return std::make_unique<AguiExecutor>(pool, settings, rules);
+  return std::make_unique<AguiExecutor>(services, settings, rules.of(settings.endpoint));
 }
 
 }  // namespace baton::agents

@@ -11,14 +11,14 @@
 #include <memory>
 
 #include "agents/executor.h"
+#include "agents/loop_turn.h"
 #include "agents/settings.h"
-#include "base/worker_pool.h"
 #include "outbound/rules.h"
 
 namespace baton::agents {
 
-// `pool`: a thread for each turn that runs; it must outlive the executor.
-std::unique_ptr<Executor> agui_executor(base::WorkerPool& pool, const AgentSettings& settings,
+// The services must outlive the executor and its turns.
+std::unique_ptr<Executor> agui_executor(const LoopServices& services, const AgentSettings& settings,
                                         const outbound::Rules& rules);
 
 }  // namespace baton::agents

@@ -107,14 +107,14 @@ std::size_t bytes_of_call(const task::ToolCall& call) {
 
 }  // namespace
 
-RunRelay::RunRelay(FunctionTurn& turn, std::size_t arguments_max)
-    : turn_(turn),
-      client_tools_(names_in(turn.input().tools)),
-      call_ids_(turn.input().used_ids),
+RunRelay::RunRelay(const Turn& input, TurnOutput& turn, std::size_t arguments_max)
+    : input_(input),
+      turn_(turn),
+      client_tools_(names_in(input.tools)),
+      call_ids_(input.used_ids),
       arguments_max_(arguments_max) {
-  for (const task::Message& message : turn.input().history) earlier_ids_.insert(message.id.value);
-  for (const task::Artifact& artifact : turn.input().artifacts)
-    earlier_texts_.insert(task::text_of(artifact.parts));
+  for (const task::Message& message : input.history) earlier_ids_.insert(message.id.value);
+  for (const task::Artifact& artifact : input.artifacts) earlier_texts_.insert(task::text_of(artifact.parts));
 }
 
 void RunRelay::tell(protocol::agui::RunPiece piece) {
@@ -277,7 +277,7 @@ Outcome RunRelay::outcome_of(const RunEnd& end) {
 
 Outcome RunRelay::ask(const std::vector<Interrupt>& interrupts) const {
   Asked asked;
-  asked.id = ask_for(turn_.input().id, interrupts);
+  asked.id = ask_for(input_.id, interrupts);
   if (asked.id.empty()) return Failed{"the remote agent asks too many questions at once"};
   const bool is_one = interrupts.size() == 1;
   std::string words;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "agents/call_ids.h"
-#include "agents/function_executor.h"
 #include "agents/text_mark.h"
+#include "agents/turn_output.h"
 #include "agents/unfinished_steps.h"
 #include "protocol/agui/run_reader.h"
 
@@ -22,8 +22,9 @@ namespace baton::agents {
 
 class RunRelay {
  public:
-  // `arguments_max`: bytes of the calls of client tools that are held until the run ends.
-  RunRelay(FunctionTurn& turn, std::size_t arguments_max);
+  // The first two must outlive this. `arguments_max`: bytes of the calls of client tools that are held until
+  // the run ends.
+  RunRelay(const Turn& input, TurnOutput& turn, std::size_t arguments_max);
 
   void tell(protocol::agui::RunPiece piece);
   // Closes the open calls and steps.
@@ -55,7 +56,8 @@ class RunRelay {
   Outcome outcome_of(const protocol::agui::RunEnd& end);
   Outcome ask(const std::vector<protocol::agui::Interrupt>& interrupts) const;
 
-  FunctionTurn& turn_;
+  const Turn& input_;
+  TurnOutput& turn_;
   std::set<std::string> client_tools_;
   CallIds call_ids_;
   UnfinishedSteps open_;

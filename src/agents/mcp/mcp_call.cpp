@@ -136,7 +136,8 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
                         .intake = intake_.get(),
                         .headers = protocol::mcp::headers_of(asking, how)};
     post_.emplace(
-        server_->services, server_->settings.server, server_->rules, server_->credentials, std::move(post),
+        outbound::PostCall::Services{server_->services.loop, server_->services.blocking},
+        server_->settings.server, server_->rules, server_->credentials, std::move(post),
         [this](std::string_view piece) {
           const bool goes_on = text_->feed(piece);
           intake_->keep(text_->held());
@@ -263,7 +264,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
   void decode(std::string text) {
     if (text.size() <= kMcpDecodedHere) return end(read(text));
     const bool is_taken =
-        server_->services.blocking.try_submit([self = shared_from_this(), text = std::move(text)]() mutable {
+        server_->services.decoding.try_submit([self = shared_from_this(), text = std::move(text)]() mutable {
           McpCallEnd end{McpCallEnd::Kind::unknown, "its answer cannot be read"};
           try {
             const auto right = client::may_decode(text, self->intake_.get());

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "agents/loop_turn.h"
 #include "agents/settings.h"
 #include "outbound/credentials.h"
 #include "outbound/post.h"
@@ -31,7 +32,7 @@ struct McpServer {
   ToolServer settings;
   outbound::Rules rules;
   std::shared_ptr<outbound::Credentials> credentials;  // shared with calls
-  outbound::PostCall::Services services;
+  LoopServices services;
   std::size_t answer_max = 0;   // bytes
   bool verbose_errors = false;  // the agent's author sees them
   // How it is spoken to; unset: not known yet. On the loop's thread.

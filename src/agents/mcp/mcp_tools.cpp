@@ -38,8 +38,7 @@ std::vector<std::string> McpServers::missing() const {
 }
 
 std::shared_ptr<const McpServers> McpAgents::set(const std::string& agent, const AgentSettings& settings,
-                                                 const outbound::Rules& rules,
-                                                 const outbound::PostCall::Services& services) {
+                                                 const outbound::Rules& rules, const LoopServices& services) {
   auto servers = std::make_shared<McpServers>();
   servers->time_max = settings.turn_timeout;
   for (const ToolServer& one : settings.model.mcp) {

@@ -33,8 +33,7 @@ class McpAgents {
  public:
   // Replaces the servers of the agent by those of its card.
   std::shared_ptr<const McpServers> set(const std::string& agent, const AgentSettings& settings,
-                                        const outbound::Rules& rules,
-                                        const outbound::PostCall::Services& services);
+                                        const outbound::Rules& rules, const LoopServices& services);
   // Null if the agent is not known.
   std::shared_ptr<const McpServers> find(const std::string& agent) const;
 

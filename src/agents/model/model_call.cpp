@@ -340,7 +340,7 @@ class ModelCall::Running : public std::enable_shared_from_this<Running> {
   void decode() {
     is_decoding_ = true;
     if (post_) post_->pause();
-    const bool is_taken = model_->services.blocking.try_submit([self = shared_from_this()]() mutable {
+    const bool is_taken = model_->services.decoding.try_submit([self = shared_from_this()]() mutable {
       self->reading_.decode_next();
       base::EventLoop& loop = self->model_->services.loop;
       loop.post([self = std::move(self)] { self->go_on(); });

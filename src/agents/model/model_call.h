@@ -8,10 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "agents/loop_turn.h"
 #include "agents/mcp/mcp_tools.h"
 #include "agents/settings.h"
-#include "base/event_loop.h"
-#include "base/worker_pool.h"
 #include "outbound/byte_budget.h"
 #include "outbound/credentials.h"
 #include "outbound/rules.h"
@@ -19,18 +18,12 @@
 
 namespace baton::agents {
 
-// What all turns of a model share, and outlives them.
-struct ModelServices {
-  base::EventLoop& loop;       // where the turns are
-  base::WorkerPool& blocking;  // for reading files and decoding long texts
-};
-
 // A language model's server.
 struct Model {
   AgentSettings settings;
   outbound::Rules rules;
   std::shared_ptr<outbound::Credentials> credentials;  // shared with the executor
-  ModelServices services;
+  LoopServices services;
   std::shared_ptr<const McpServers> tools;  // of the model; null: none; shared with calls
 };
 

@@ -83,25 +83,6 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     finish(Failed{"the agent failed"});
   }
 
-  // Runs `work` on a thread that may block, and `then` on the loop's. The turn does nothing meanwhile.
-  template <class Work, class Then>
-  void elsewhere(Work work, Then then) {
-    const bool is_taken =
-        model_->services.blocking.try_submit([self = shared_from_this(), work, then]() mutable {
-          ModelTurn& turn = *self;
-          try {
-            work(turn);
-          } catch (const std::exception& error) {
-            turn.loop().post([self = std::move(self), why = std::string(error.what())] {
-              self->run([&](ModelTurn& failed) { failed.break_down(why); });
-            });
-            return;
-          }
-          turn.loop().post([self = std::move(self), then] { self->run(then); });
-        });
-    if (!is_taken) finish(Failed{"too many turns are running at once; try again later"});
-  }
-
   void prepare() {
     const Endpoint& endpoint = settings_.endpoint;
     if (endpoint.url.empty()) {
@@ -121,11 +102,12 @@ class ModelTurn : public LoopTurn<ModelTurn> {
 
   void begin_conversation(std::vector<OfferedTool> tools) {
     offered_ = std::move(tools);
-    elsewhere([](ModelTurn& turn) { turn.read_conversation(); },
-              [](ModelTurn& turn) {
-                if (!turn.has_conversation_) return turn.fail("cannot read its system prompt (system_file)");
-                turn.go_on();
-              });
+    elsewhere(
+        model_->services.blocking, [](ModelTurn& turn) { turn.read_conversation(); },
+        [](ModelTurn& turn) {
+          if (!turn.has_conversation_) return turn.fail("cannot read its system prompt (system_file)");
+          turn.go_on();
+        });
   }
 
   void read_conversation() {
@@ -161,8 +143,10 @@ class ModelTurn : public LoopTurn<ModelTurn> {
 
   // A conversation with files takes a while to write, and memory: it is written anew for each try.
   void write_request() {
-    elsewhere([](ModelTurn& turn) { turn.body_ = turn.dialect_.write_request(turn.request_); },
-              [](ModelTurn& turn) { turn.ask(); });
+    elsewhere(
+        model_->services.blocking,
+        [](ModelTurn& turn) { turn.body_ = turn.dialect_.write_request(turn.request_); },
+        [](ModelTurn& turn) { turn.ask(); });
   }
 
   void ask() {
@@ -184,23 +168,12 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     if (!piece.reasoning.empty()) turn_.reasoning(std::move(piece.reasoning));
     if (!piece.text.empty()) turn_.text(std::move(piece.text));
     if (is_over_) return false;
-    if (!has_room()) call_->pause();
+    if (!has_room(&ModelTurn::resume)) call_->pause();
     return true;
   }
 
-  // Returns false if the sink wants no more for a while; it then calls back.
-  bool has_room() {
-    bool has_room = true;
-    gate_.use([&](TurnSink& sink) {
-      has_room = sink.ready([weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->post([](ModelTurn& turn) {
-          if (turn.call_ && turn.has_room()) turn.call_->resume();
-        });
-      });
-    });
-    return has_room;
+  static void resume(ModelTurn& turn) {
+    if (turn.call_ && turn.has_room(&ModelTurn::resume)) turn.call_->resume();
   }
 
   // The request is over.
@@ -517,7 +490,7 @@ outbound::Rules rules_for(const Endpoint& endpoint, outbound::Rules rules) {
 
 class ModelExecutor final : public Executor {
  public:
-  ModelExecutor(const ModelServices& services, const AgentSettings& settings, const outbound::Rules& rules,
+  ModelExecutor(const LoopServices& services, const AgentSettings& settings, const outbound::Rules& rules,
                 std::shared_ptr<const McpServers> tools)
       : refusal_(rules.refusal_of(settings.endpoint.url)),
         model_(std::make_shared<const Model>(
@@ -546,7 +519,7 @@ class ModelExecutor final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> model_executor(const ModelServices& services, const AgentSettings& settings,
+std::unique_ptr<Executor> model_executor(const LoopServices& services, const AgentSettings& settings,
                                          const outbound::Rules& rules,
                                          std::shared_ptr<const McpServers> tools) {
   return std::make_unique<ModelExecutor>(services, settings, rules_for(settings.endpoint, rules),

@@ -22,7 +22,7 @@
 namespace baton::agents {
 
 // The services must outlive the executor and its turns. `tools`: the card's servers of tools; null: none.
-std::unique_ptr<Executor> model_executor(const ModelServices& services, const AgentSettings& settings,
+std::unique_ptr<Executor> model_executor(const LoopServices& services, const AgentSettings& settings,
                                          const outbound::Rules& rules,
                                          std::shared_ptr<const McpServers> tools = nullptr);
 

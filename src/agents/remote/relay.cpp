@@ -127,7 +127,7 @@ std::optional<Outcome> outcome_of(const task::Status& status) {
 
 }  // namespace
 
-Relay::Relay(FunctionTurn& turn, const std::vector<task::Artifact>& earlier) : turn_(turn) {
+Relay::Relay(TurnOutput& turn, const std::vector<task::Artifact>& earlier) : turn_(turn) {
   for (const task::Artifact& artifact : earlier) {
     if (is_reply(artifact)) {
       earlier_replies_.insert(joined(artifact.parts));
@@ -154,7 +154,7 @@ void Relay::tell(protocol::a2a::Update& update) {
 
 void Relay::tell_task(task::Task& task) {
   for (task::Artifact& artifact : task.artifacts) {
-    if (outcome_ || turn_.dropped()) return;
+    if (outcome_ || turn_.is_closed()) return;
     tell_whole(std::move(artifact));
   }
   if (!outcome_) tell_status(task.status, {});

@@ -16,16 +16,17 @@
 #include <vector>
 
 #include "agents/executor.h"
-#include "agents/function_executor.h"
 #include "agents/text_mark.h"
+#include "agents/turn_output.h"
 #include "protocol/a2a/client/updates.h"
 
 namespace baton::agents {
 
 class Relay {
  public:
-  // `earlier`: the artifacts that the task here has already; they are not passed on again.
-  Relay(FunctionTurn& turn, const std::vector<task::Artifact>& earlier);
+  // `turn` must outlive this. `earlier`: the artifacts that the task here has already; they are not passed on
+  // again.
+  Relay(TurnOutput& turn, const std::vector<task::Artifact>& earlier);
 
   // Passes an update on. Moves the content of artifacts and messages out of `update`, but keeps ids and
   // states.
@@ -56,7 +57,7 @@ class Relay {
   Told* place_of(const task::Artifact& piece);
   void tell_status(const task::Status& status, const task::Json& metadata);
 
-  FunctionTurn& turn_;
+  TurnOutput& turn_;
   std::unordered_map<std::string, Told> told_;  // by the artifact's id
   std::unordered_set<std::string> earlier_replies_;
   bool has_told_ = false;

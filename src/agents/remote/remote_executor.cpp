@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "agents/function_executor.h"
 #include "agents/remote/errand.h"
 #include "agents/remote/remote_turn.h"
 #include "base/guarded.h"
@@ -24,12 +23,12 @@ StopFd make_stop_fd() {
 
 // Cancels the task there in the background: it need not wait for an answer any longer. The result is
 // ignored.
-void cancel_there(base::WorkerPool& pool, const Interfaces& interfaces, const StopFd& stop,
+void cancel_there(const RemoteServices& services, const Interfaces& interfaces, const StopFd& stop,
                   const std::string& ask) {
   static constexpr std::chrono::seconds kCancelMax{15};
   const task::TaskId task = task_of_question(ask);
   if (task.empty()) return;
-  (void)pool.try_submit([interfaces, stop, task] {
+  (void)services.threads.try_submit([interfaces, stop, task] {
     const auto found = interfaces->find(stop->get());
     if (!found) return;
     const client::RemoteEndpoint endpoint(found->front(), stop->get());
@@ -39,29 +38,27 @@ void cancel_there(base::WorkerPool& pool, const Interfaces& interfaces, const St
 
 class RemoteExecutor final : public Executor {
  public:
-  RemoteExecutor(base::WorkerPool& pool, const task::AgentCard& card, const AgentSettings& settings,
+  RemoteExecutor(const RemoteServices& services, const task::AgentCard& card, const AgentSettings& settings,
                  outbound::Rules rules)
-      : pool_(pool),
+      : services_(services),
         refusal_(rules.of(settings.endpoint).refusal_of(settings.endpoint.url)),
-        interfaces_(std::make_shared<const RemoteInterfaces>(card, settings.endpoint, std::move(rules))),
-        runs_(pool, [interfaces = interfaces_, settings](FunctionTurn& turn) {
-          run_remote_turn(*interfaces, settings, turn);
-        }) {}
+        settings_(std::make_shared<const AgentSettings>(settings)),
+        interfaces_(std::make_shared<const RemoteInterfaces>(card, settings.endpoint, std::move(rules))) {}
 
   // Stops calls in the background that belong to no turn; they need not finish.
   ~RemoteExecutor() override { eventfd_write(stop_->get(), 1); }
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
-    return runs_.start(std::move(turn), std::move(sink));
+    return start_remote_turn(services_, interfaces_, settings_, std::move(turn), std::move(sink));
   }
 
   void withdraw_question(const task::AgentName&, const std::string& ask) override {
-    cancel_there(pool_, interfaces_, stop_, ask);
+    cancel_there(services_, interfaces_, stop_, ask);
   }
 
   std::shared_ptr<const task::AgentCard> card() const override {
     if (interfaces_->begin_refresh()) {
-      (void)pool_.try_submit(
+      (void)services_.threads.try_submit(
           [interfaces = interfaces_, stop = stop_] { (void)interfaces->refresh(stop->get()); });
     }
     return interfaces_->card();
@@ -72,11 +69,11 @@ class RemoteExecutor final : public Executor {
   }
 
  private:
-  base::WorkerPool& pool_;
+  const RemoteServices services_;
   const std::string refusal_;
-  const Interfaces interfaces_;  // shared with running turns
+  const std::shared_ptr<const AgentSettings> settings_;  // these two: shared with running turns
+  const Interfaces interfaces_;
   const StopFd stop_ = make_stop_fd();
-  FunctionExecutor runs_;
 };
 
 // The interfaces of the agents that were used last. An agent that was dropped is looked up again.
@@ -124,41 +121,39 @@ class KnownUrls {
 
 class UrlExecutor final : public Executor {
  public:
-  UrlExecutor(base::WorkerPool& pool, const AgentSettings& settings, outbound::Rules rules)
-      : pool_(pool),
-        known_(std::make_shared<KnownUrls>(std::move(rules))),
-        runs_(pool, [known = known_, settings](FunctionTurn& turn) {
-          const Interfaces interfaces = known->of(turn.input().agent.value);
-          run_remote_turn(*interfaces, settings, turn);
-        }) {}
+  UrlExecutor(const RemoteServices& services, const AgentSettings& settings, outbound::Rules rules)
+      : services_(services),
+        settings_(std::make_shared<const AgentSettings>(settings)),
+        known_(std::move(rules)) {}
 
   ~UrlExecutor() override { eventfd_write(stop_->get(), 1); }
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
-    return runs_.start(std::move(turn), std::move(sink));
+    Interfaces interfaces = known_.of(turn.agent.value);
+    return start_remote_turn(services_, std::move(interfaces), settings_, std::move(turn), std::move(sink));
   }
 
   void withdraw_question(const task::AgentName& agent, const std::string& ask) override {
-    cancel_there(pool_, known_->of(agent.value), stop_, ask);
+    cancel_there(services_, known_.of(agent.value), stop_, ask);
   }
 
  private:
-  base::WorkerPool& pool_;
-  const std::shared_ptr<KnownUrls> known_;  // shared with running turns
+  const RemoteServices services_;
+  const std::shared_ptr<const AgentSettings> settings_;  // shared with running turns
+  KnownUrls known_;
   const StopFd stop_ = make_stop_fd();
-  FunctionExecutor runs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> remote_executor(base::WorkerPool& pool, const task::AgentCard& card,
+std::unique_ptr<Executor> remote_executor(const RemoteServices& services, const task::AgentCard& card,
                                           const AgentSettings& settings, outbound::Rules rules) {
-  return std::make_unique<RemoteExecutor>(pool, card, settings, std::move(rules));
+  return std::make_unique<RemoteExecutor>(services, card, settings, std::move(rules));
 }
 
-std::unique_ptr<Executor> url_executor(base::WorkerPool& pool, const AgentSettings& settings,
+std::unique_ptr<Executor> url_executor(const RemoteServices& services, const AgentSettings& settings,
                                        outbound::Rules rules) {
-  return std::make_unique<UrlExecutor>(pool, settings, std::move(rules));
+  return std::make_unique<UrlExecutor>(services, settings, std::move(rules));
 }
 
 }  // namespace baton::agents

@@ -4,19 +4,18 @@
 #include <memory>
 
 #include "agents/executor.h"
-#include "agents/remote/remote_interfaces.h"
+#include "agents/remote/remote_turn.h"
 #include "agents/settings.h"
-#include "base/worker_pool.h"
 
 namespace baton::agents {
 
-// `pool`: a thread for each turn that runs; it must outlive the executor. `card`: the one in its folder.
-std::unique_ptr<Executor> remote_executor(base::WorkerPool& pool, const task::AgentCard& card,
+// The services must outlive the executor and its turns. `card`: the one in its folder.
+std::unique_ptr<Executor> remote_executor(const RemoteServices& services, const task::AgentCard& card,
                                           const AgentSettings& settings, outbound::Rules rules);
 
 // An executor for many agents: each turn goes to the URL that is its agent's name. The interfaces of the
 // 64 agents that were used last are kept.
-std::unique_ptr<Executor> url_executor(base::WorkerPool& pool, const AgentSettings& settings,
+std::unique_ptr<Executor> url_executor(const RemoteServices& services, const AgentSettings& settings,
                                        outbound::Rules rules);
 
 }  // namespace baton::agents

@@ -1,11 +1,15 @@
 #include "agents/remote/remote_interfaces.h"
 
+#include <sys/eventfd.h>
+
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "agents/remote/shown_card.h"
 #include "base/log.h"
 #include "base/loggable.h"
+#include "base/unique_fd.h"
 
 namespace baton::agents {
 namespace {
@@ -46,19 +50,95 @@ bool RemoteInterfaces::begin_refresh() const {
 }
 
 RemoteInterfaces::Remotes RemoteInterfaces::find(int stop_fd, bool despite_breaker) const {
+  const auto known = at_hand();
+  return known ? *known : renewed(stop_fd, despite_breaker);
+}
+
+std::optional<RemoteInterfaces::Remotes> RemoteInterfaces::at_hand() const {
   const auto now = Clock::now();
   auto [known, is_fresh] =
       found_.with([&](const Found& found) { return std::pair(found.remotes, now < found.until); });
-  // Use the known interfaces while another thread fetches the card, and while the card cannot be fetched.
-  if (!known.empty() && (is_fresh || !begin_refresh())) return known;
+  // Use the known interfaces while another thread fetches the card.
+  if (known.empty() || (!is_fresh && begin_refresh())) return std::nullopt;
+  return known;
+}
+
+// Uses the known interfaces while the card cannot be fetched.
+RemoteInterfaces::Remotes RemoteInterfaces::renewed(int stop_fd, bool despite_breaker) const {
   auto remotes = refresh(stop_fd, despite_breaker);
-  if (!remotes && !known.empty()) return known;
+  if (remotes) return remotes;
+  auto known = found_.with([](const Found& found) { return found.remotes; });
+  if (!known.empty()) return known;
   return remotes;
+}
+
+// A fetch of the card, and those that wait for it.
+struct RemoteInterfaces::Fetch {
+  const base::UniqueFd stop{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::vector<std::weak_ptr<Wait>> waits;
+  int waiting = 0;
+};
+
+class RemoteInterfaces::Wait {
+ public:
+  Wait(std::shared_ptr<Fetch> fetch, std::function<void(const Remotes&)> done)
+      : fetch_(std::move(fetch)), done_(std::move(done)) {
+    ++fetch_->waiting;
+  }
+  // A fetch that nobody waits for is given up.
+  ~Wait() {
+    if (--fetch_->waiting == 0) eventfd_write(fetch_->stop.get(), 1);
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+  void tell(const Remotes& remotes) const { done_(remotes); }
+
+ private:
+  const std::shared_ptr<Fetch> fetch_;  // shared with the thread and other waits
+  const std::function<void(const Remotes&)> done_;
+};
+
+std::shared_ptr<RemoteInterfaces::Wait> RemoteInterfaces::fetch(
+    const client::RemoteCall::Services& services, bool despite_breaker,
+    std::function<void(const Remotes&)> done) const {
+  // One that is given up is not joined.
+  const bool is_new = !under_way_ || under_way_->waiting == 0;
+  if (is_new) under_way_ = std::make_shared<Fetch>();
+  const auto fetch = under_way_;
+  auto wait = std::make_shared<Wait>(fetch, std::move(done));
+  fetch->waits.push_back(wait);
+  if (!is_new) return wait;
+  const auto tell = [self = shared_from_this(), fetch](const Remotes& remotes) {
+    if (self->under_way_ == fetch) self->under_way_.reset();
+    for (const auto& weak : std::exchange(fetch->waits, {})) {
+      if (const auto waiting = weak.lock()) waiting->tell(remotes);
+    }
+  };
+  const bool is_taken = services.threads.try_submit([self = shared_from_this(), fetch = under_way_,
+                                                     despite_breaker, tell, &loop = services.loop]() mutable {
+    Remotes remotes = tl::unexpected(client::CallError{.text = "its agent card cannot be read"});
+    try {
+      remotes = self->renewed(fetch->stop.get(), despite_breaker);
+    } catch (const std::exception& error) {
+      base::log_error({}, "cannot read an agent card: {}", error.what());
+    }
+    self.reset();
+    fetch.reset();
+    loop.post([tell = std::move(tell), remotes = std::move(remotes)] { tell(remotes); });
+  });
+  if (!is_taken) {
+    services.loop.post([tell] {
+      tell(tl::unexpected(client::CallError{
+          .text = "too many calls to agents elsewhere are under way", .lost = true, .unsent = true}));
+    });
+  }
+  return wait;
 }
 
 RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_breaker) const {
   auto fetched = found_.with([](const Found& found) { return found.fetched; });
-  auto remotes = fetch(fetched, stop_fd, despite_breaker);
+  auto remotes = fetch_card(fetched, stop_fd, despite_breaker);
   auto shown = std::make_shared<task::AgentCard>(own_card_);
   if (remotes && fetched) {
     const auto card = protocol::read_remote_card(fetched->text);
@@ -83,8 +163,8 @@ RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_br
   return remotes;
 }
 
-RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>& card, int stop_fd,
-                                                  bool despite_breaker) const {
+RemoteInterfaces::Remotes RemoteInterfaces::fetch_card(std::optional<client::Fetched>& card, int stop_fd,
+                                                       bool despite_breaker) const {
   client::Target target;
   target.url = endpoint_.url;
   target.a2a = endpoint_.version;
@@ -92,12 +172,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   target.agent = endpoint_.agent;
   target.endpoint = endpoint_.address;
   target.grpc_text_files = endpoint_.grpc_text_files;
-  if (credentials_->wanted()) {
-    target.access.tokens = client::TokenSource{
-        [from = credentials_](int stop, bool despite) { return from->find(stop, despite); },
-        [from = credentials_](const std::string& token) { return from->renew(token); },
-        [from = credentials_] { return from->mask(); }};
-  }
+  if (credentials_->wanted()) target.access.credentials = credentials_;
   target.access.key_header = endpoint_.auth_header;
   target.access.policy = rules_.policy_for(target.url);
   target.access.breakers = rules_.breakers;
@@ -120,9 +195,9 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
                      base::loggable(endpoint_.url.substr(0, endpoint_.url.find('?'))),
                      base::loggable(outbound::origin_of(remote.url)));
     remote.access.answer_max = rules_.budget ? rules_.budget->answer_max() : kAnswerMax;
-    remote.access.intake = nullptr;  // each turn has its own
+    remote.access.intake = nullptr;  // each call has its own
     remote.access.despite_breaker = false;
-    // A channel to a checked address does not follow a name that moves, so it serves one turn only.
+    // A channel to a checked address does not follow a name that moves, so it serves one call only.
     const bool goes_anywhere = remote.access.policy == outbound::AddressPolicy::any();
     if (goes_anywhere) remote.channel = client::open_channel(remote);
   }

@@ -1,9 +1,10 @@
 // RemoteInterfaces: the interfaces of a remote agent and its description, both from its own card.
 //
-// Threads: any. The card is fetched again as its HTTP headers say, or after a while.
+// Threads: any, but for `fetch`. The card is fetched again as its HTTP headers say, or after a while.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <tl/expected.hpp>
@@ -12,13 +13,14 @@
 #include "agents/settings.h"
 #include "base/guarded.h"
 #include "client/remote.h"
+#include "client/remote_call.h"
 #include "outbound/credentials.h"
 #include "outbound/rules.h"
 #include "task/card.h"
 
 namespace baton::agents {
 
-class RemoteInterfaces {
+class RemoteInterfaces : public std::enable_shared_from_this<RemoteInterfaces> {
  public:
   using Remotes = tl::expected<std::vector<client::Remote>, client::CallError>;
 
@@ -29,6 +31,15 @@ class RemoteInterfaces {
   // the origin of the card's URL only. `stop_fd`, `despite_breaker` (for the card): see
   // outbound::HttpRequest.
   Remotes find(int stop_fd, bool despite_breaker = false) const;
+
+  // For turns on an event loop, in place of `find`: returns what is known without a request; nullopt: `fetch`
+  // comes next. Does not block.
+  std::optional<Remotes> at_hand() const;
+  // Has a thread fetch the card, once for all that wait, and calls `done` later. Destroying the result ends
+  // the wait. On the loop's thread, with the same services each time.
+  class Wait;
+  std::shared_ptr<Wait> fetch(const client::RemoteCall::Services& services, bool despite_breaker,
+                              std::function<void(const Remotes&)> done) const;
 
   // The card to show (shown_card). It has the remote card's data once that is known. Does not block.
   std::shared_ptr<const task::AgentCard> card() const;
@@ -42,6 +53,8 @@ class RemoteInterfaces {
   const std::shared_ptr<outbound::Credentials>& credentials() const { return credentials_; }
   // False if a secret is required and missing.
   bool has_secret() const;
+  // Whether the secret is in a file.
+  bool reads_file() const { return credentials_->reads_file(); }
   // The memory budget for the answers of all agents; may be null.
   outbound::ByteBudget* budget() const { return rules_.budget; }
 
@@ -55,13 +68,16 @@ class RemoteInterfaces {
     Clock::time_point ask_after{};                // but not before this: a fetch runs or has just ended
     bool is_away = false;                         // the last fetch of the card failed
   };
-  Remotes fetch(std::optional<client::Fetched>& card, int stop_fd, bool despite_breaker) const;
+  Remotes fetch_card(std::optional<client::Fetched>& card, int stop_fd, bool despite_breaker) const;
+  Remotes renewed(int stop_fd, bool despite_breaker) const;
+  struct Fetch;
 
   const task::AgentCard own_card_;
   const Endpoint endpoint_;
   const outbound::Rules rules_;
   const std::shared_ptr<outbound::Credentials> credentials_;  // shared with the results of `find`
   mutable base::Guarded<Found> found_;
+  mutable std::shared_ptr<Fetch> under_way_;  // shared with those that wait; on the loop's thread
 };
 
 }  // namespace baton::agents

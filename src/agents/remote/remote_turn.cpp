@@ -1,17 +1,19 @@
 #include "agents/remote/remote_turn.h"
 
-#include <poll.h>
-
 #include <algorithm>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "agents/remote/errand.h"
 #include "agents/remote/relay.h"
+#include "agents/turn_output.h"
 #include "base/id.h"
 #include "base/log.h"
-#include "client/decode.h"
 #include "client/follow.h"
+#include "client/remote_call.h"
 #include "json/document.h"
 #include "outbound/backoff.h"
 
@@ -19,7 +21,10 @@ namespace baton::agents {
 namespace {
 
 using client::CallError;
+using client::FollowEnd;
+using client::FollowStep;
 using client::Remote;
+using client::RemoteCall;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using OnUnknown = Endpoint::OnUnknown;
@@ -38,155 +43,174 @@ milliseconds time_of(const AgentSettings& settings, const task::Budget& budget) 
   return std::min<milliseconds>(settings.turn_timeout, budget.wall.value_or(settings.turn_timeout) + kLater);
 }
 
-class RemoteTurn {
+// A conversation about one task, with the updates that are not passed on yet. One thread at a time uses it:
+// the loop's, or one that decodes, which may do so after the turn's end.
+struct Conversation {
+  std::optional<client::Follower> follower;  // one of these
+  std::optional<client::PlainSend> sending;
+  FollowStep step;  // the next one, after another thread has decoded
+  std::deque<protocol::a2a::Update> heard;
+};
+
+// The answer to a request about a task.
+struct Got {
+  std::optional<CallError> error;
+  base::Result<task::Task> task;  // without an error
+};
+
+class RemoteTurn : public LoopTurn<RemoteTurn> {
  public:
-  RemoteTurn(const RemoteInterfaces& interfaces, const AgentSettings& settings, FunctionTurn& turn)
-      : interfaces_(interfaces),
-        settings_(settings),
-        turn_(turn),
-        input_(turn.input()),
-        deadline_(Clock::now() + time_of(settings, input_.budget)),
+  RemoteTurn(const RemoteServices& services, std::shared_ptr<const RemoteInterfaces> interfaces,
+             std::shared_ptr<const AgentSettings> settings, Turn turn, std::shared_ptr<TurnSink> sink)
+      : LoopTurn(services.turns.loop, std::move(sink)),
+        services_(services),
+        interfaces_(std::move(interfaces)),
+        settings_(std::move(settings)),
+        input_(std::move(turn)),
+        deadline_(Clock::now() + time_of(*settings_, input_.budget)),
         errand_(input_),
         kept_(read_kept(input_.kept)),
-        relay_(turn, input_.artifacts),
-        intake_(interfaces.budget(), input_.account, turn.stop_fd()) {}
-
-  void run() {
-    if (const auto found = find()) speak(*found);
-    if (turn_.dropped()) return give_up_there();
-    if (turn_.cancelled()) cancel();
-    if (relay_.outcome()) turn_.finish(with_id(*relay_.outcome()));
+        turn_(gate_, input_.reply_ids),
+        relay_(turn_, input_.artifacts),
+        card_backoff_(kPauseFirst, kPauseMax) {
+    turn_.hide([credentials = interfaces_->credentials()] { return credentials->mask(); });
   }
+
+  // These may be called from any thread.
+  void begin() {
+    post([](RemoteTurn& turn) { turn.prepare(); });
+  }
+  void cancel() {
+    post_when_back([](RemoteTurn& turn) { turn.begin_cancel(); });
+  }
+  void deliver(DelegateResult) {}  // it has no children
 
  private:
-  // Finds the interfaces and gives them the turn's trace and intake for every call.
-  RemoteInterfaces::Remotes find_traced(bool despite_breaker) {
-    auto found = interfaces_.find(turn_.stop_fd(), despite_breaker);
-    if (!found) return found;
-    for (Remote& remote : *found) {
-      remote.access.trace = input_.trace;
-      remote.access.intake = &intake_;
-    }
-    return found;
+  friend LoopTurn<RemoteTurn>;
+  using Next = std::function<void(RemoteTurn&)>;
+
+  void break_down(const std::string& why) {
+    base::log_error(log_members(), "the turn of a remote agent failed: {}", why);
+    finish(Failed{"the agent failed"});
   }
 
-  // The remote agent's interfaces; empty if the turn is over.
-  std::optional<std::vector<Remote>> find() {
-    if (!interfaces_.has_secret()) {
-      fail("the credentials for the remote agent are missing");
-      return std::nullopt;
-    }
+  void prepare() {
+    if (!interfaces_->reads_file()) return begin_finding(interfaces_->has_secret());
+    elsewhere(
+        services_.turns.blocking, [](RemoteTurn& turn) { turn.has_secret_ = turn.interfaces_->has_secret(); },
+        [](RemoteTurn& turn) {
+          if (!turn.is_canceled_) turn.begin_finding(turn.has_secret_);
+        });
+  }
+
+  void begin_finding(bool has_secret) {
+    if (!has_secret) return fail("the credentials for the remote agent are missing");
     // If the task may exist there already, use all of the turn's time.
-    const bool is_begun = input_.attempt > 1 || !errand_.answers().empty();
-    const auto patience = is_begun ? left() : std::min<milliseconds>(left(), kFirstContact);
-    const auto until = Clock::now() + patience;
-    outbound::Backoff backoff(kPauseFirst, kPauseMax);
-    for (bool despite_breaker = false;;) {
-      auto found = find_traced(despite_breaker);
-      if (found) return std::move(*found);
-      if (turn_.cancelled()) return std::nullopt;
-      const CallError& error = found.error();
-      // A server that says when to come back is there.
-      const bool is_there = !error.held && error.retry_after.count() > 0;
-      const auto rest = is_there ? left() : std::chrono::ceil<milliseconds>(until - Clock::now());
-      const bool may_come = error.lost || is_begun;
-      const auto pause = may_come ? backoff.after({error.retry_after, error.held}, rest) : std::nullopt;
-      if (!pause) {
-        fail("the remote agent cannot be reached: " + error.text);
-        return std::nullopt;
-      }
-      despite_breaker = pause->despite_breaker;
-      if (turn_.wait_cancelled(pause->time)) return std::nullopt;
-    }
+    is_begun_ = input_.attempt > 1 || !errand_.answers().empty();
+    card_until_ = Clock::now() + (is_begun_ ? left() : std::min<milliseconds>(left(), kFirstContact));
+    find(false);
   }
 
-  void speak(const std::vector<Remote>& remotes) {
+  // Finds the remote agent's interfaces.
+  void find(bool despite_breaker) {
+    with_interfaces(despite_breaker, [](RemoteTurn& turn, const RemoteInterfaces::Remotes& found) {
+      if (!found) return turn.find_again(found.error());
+      turn.remotes_ = *found;
+      turn.speak();
+    });
+  }
+
+  using OnInterfaces = void (*)(RemoteTurn&, const RemoteInterfaces::Remotes&);
+  void with_interfaces(bool despite_breaker, OnInterfaces then) {
+    if (const auto known = interfaces_->at_hand()) return then(*this, *known);
+    card_ =
+        interfaces_->fetch(calls(), despite_breaker, [this, then](const RemoteInterfaces::Remotes& found) {
+          run([&](RemoteTurn& turn) {
+            turn.card_.reset();
+            then(turn, found);
+          });
+        });
+  }
+
+  void find_again(const CallError& error) {
+    // A server that says when to come back is there.
+    const bool is_there = !error.held && error.retry_after.count() > 0;
+    const auto rest = is_there ? left() : std::chrono::ceil<milliseconds>(card_until_ - Clock::now());
+    const bool may_come = error.lost || is_begun_;
+    const auto pause = may_come ? card_backoff_.after({error.retry_after, error.held}, rest) : std::nullopt;
+    if (!pause) return fail("the remote agent cannot be reached: " + error.text);
+    later(pause->time,
+          [despite_breaker = pause->despite_breaker](RemoteTurn& turn) { turn.find(despite_breaker); });
+  }
+
+  void speak() {
     if (errand_.is_about_resending() && !errand_.says_resend()) {
       return fail("the remote agent may or may not have received the message, and it was not resent");
     }
-    if (!kept_.task.empty()) {
-      const auto same = std::ranges::find_if(remotes, [&](const Remote& remote) {
-        return remote.url == kept_.url && protocol::name_of(remote.dialect->version()) == kept_.version;
-      });
-      const Remote& remote = same == remotes.end() ? remotes.front() : *same;
-      if (take_up(remote, kept_.task) == Spoke::to_the_end) return;
-    }
-    const bool may_have_sent = input_.attempt > 1 && kept_.task.empty();
-    while (kept_.times_forgotten < kForgottenMax) {
-      const Spoke spoke = send_over_any(remotes, may_have_sent);
-      if (spoke == Spoke::to_the_end) return;
-      if (spoke == Spoke::no_method) {
-        return fail("the remote agent supports no known method to send a message");
-      }
-    }
-    fail("the remote agent repeatedly forgot its tasks");
+    if (kept_.task.empty()) return begin_sending();
+    const auto same = std::ranges::find_if(remotes_, [&](const Remote& remote) {
+      return remote.url == kept_.url && protocol::name_of(remote.dialect->version()) == kept_.version;
+    });
+    take_up(same == remotes_.end() ? remotes_.front() : *same, kept_.task, &RemoteTurn::begin_sending);
   }
 
-  // to_the_end: the turn has its outcome, or is to stop. task_is_gone: the remote agent has forgotten the
-  // task, as those do that keep tasks in memory, and the message may be sent again. no_method: try the next
-  // interface.
-  enum class Spoke { to_the_end, task_is_gone, no_method };
+  void begin_sending() {
+    may_have_sent_ = input_.attempt > 1 && kept_.task.empty();
+    send_over_any();
+  }
 
-  Spoke send_over_any(const std::vector<Remote>& remotes, bool may_have_sent) {
-    for (const Remote& remote : remotes) {
-      resends_ = may_resend(remote);
-      if (may_have_sent && !resends_) {
-        not_known();
-        return Spoke::to_the_end;
-      }
-      // If the client chooses the task's id, it can ask for the task first.
-      const bool may_be_there = may_have_sent && remote.dialect->names_tasks() && !still_waits(remote);
-      const task::TaskId named = errand_.answers().empty() ? errand_.named_task() : errand_.answers();
-      if (may_be_there && take_up(remote, named) == Spoke::to_the_end) return Spoke::to_the_end;
-      const Spoke spoke = send(remote);
-      if (spoke != Spoke::no_method) return spoke;
-    }
-    return Spoke::no_method;
+  // Sends over the first interface that has the method.
+  void send_over_any() {
+    if (kept_.times_forgotten >= kForgottenMax) return fail("the remote agent repeatedly forgot its tasks");
+    interface_ = 0;
+    try_interface();
+  }
+
+  void try_interface() {
+    if (interface_ == remotes_.size())
+      return fail("the remote agent supports no known method to send a message");
+    const Remote& remote = remotes_[interface_];
+    resends_ = may_resend(remote);
+    if (may_have_sent_ && !resends_) return not_known();
+    // If the client chooses the task's id, it can ask for the task first.
+    if (!may_have_sent_ || !remote.dialect->names_tasks()) return send();
+    if (errand_.answers().empty()) return take_up(remote, errand_.named_task(), &RemoteTurn::send);
+    // The task there may be still waiting for the answer that this turn brings.
+    get(remote, errand_.answers(), false, [](RemoteTurn& turn, const Got& got) {
+      if (!got.error && got.task && task::is_waiting(got.task->status.state)) return turn.send();
+      turn.take_up(turn.remotes_[turn.interface_], turn.errand_.answers(), &RemoteTurn::send);
+    });
   }
 
   bool may_resend(const Remote& remote) const {
     return remote.repeats_safely || remote.dialect->names_tasks() ||
-           settings_.on_unknown() == OnUnknown::resend;
-  }
-
-  // Whether the task there is known to be still waiting for the answer that this turn brings.
-  bool still_waits(const Remote& remote) const {
-    if (errand_.answers().empty()) return false;
-    const client::RemoteEndpoint endpoint(remote, turn_.stop_fd());
-    const auto result = get(endpoint, errand_.answers());
-    const auto document = json::Document::view_of(result ? std::string_view(result->text) : "");
-    const auto task = endpoint.dialect().read_task(document.root());
-    return task && task::is_waiting(task->status.state);
+           settings_->on_unknown() == OnUnknown::resend;
   }
 
   // Ends the turn when the message may have arrived and must not be sent twice.
   void not_known() {
     constexpr char kText[] = "the remote agent may or may not have received the message";
-    if (settings_.on_unknown() != OnUnknown::ask) return fail(kText);
+    if (settings_->on_unknown() != OnUnknown::ask) return fail(kText);
     task::Message question;
     question.parts.push_back(
         task::Part::of_text(std::string(kText) + ". Answer \"resend\" to send it again."));
-    turn_.finish(Asked{errand_.id_of_resending(), false, std::move(question)});
+    finish(Asked{errand_.id_of_resending(), false, std::move(question)});
   }
 
-  Spoke send(const Remote& remote) {
+  void send() {
+    const Remote& remote = remotes_[interface_];
     auto send = errand_.request(remote);
-    if (!send) {
-      fail("the message to resend is no longer stored");
-      return Spoke::to_the_end;
-    }
-    const client::RemoteEndpoint endpoint(remote, turn_.stop_fd());
+    if (!send) return fail("the message to resend is no longer stored");
     speaks_ = remote;
-    client::FollowEnd end =
-        remote.streams ? follow(endpoint, send->submission.task, endpoint.dialect().write_send(*send, true))
-                       : send_and_look(endpoint, *send);
-    if (remote.streams && refuses_streams(end)) end = send_and_look(endpoint, *send);
-    const bool knows_no_method = end.error && end.error->rpc_code == protocol::a2a::kMethodNotFound;
-    return knows_no_method && there_.empty() ? Spoke::no_method : conclude(end);
+    is_sending_ = true;
+    when_gone_ = &RemoteTurn::send_over_any;
+    if (!remote.streams) return send_and_look(std::move(*send));
+    may_be_refused_ = true;
+    follow(send->submission.task, speaks_.dialect->write_send(*send, true));
   }
 
   // Whether the server does not stream although its card says so. Nothing was done there yet.
-  bool refuses_streams(const client::FollowEnd& end) const {
+  bool refuses_streams(const FollowEnd& end) const {
     if (!end.error || !there_.empty() || relay_.outcome()) return false;
     const std::int64_t code = end.error->rpc_code;
     const int status = end.error->status;
@@ -194,109 +218,263 @@ class RemoteTurn {
     return is_http || code == protocol::a2a::kMethodNotFound || code == protocol::a2a::kUnsupportedOperation;
   }
 
-  Spoke take_up(const Remote& remote, const task::TaskId& task) {
-    const client::RemoteEndpoint endpoint(remote, turn_.stop_fd());
+  // `when_gone`: what comes next if the remote agent has forgotten the task, as those do that keep tasks in
+  // memory, and the message may be sent again.
+  void take_up(const Remote& remote, const task::TaskId& task, void (RemoteTurn::*when_gone)()) {
     speaks_ = remote;
+    is_sending_ = false;
+    when_gone_ = when_gone;
     resends_ = may_resend(remote);
     keep(task);
-    return conclude(remote.streams ? follow(endpoint, task, {}) : look(endpoint));
+    if (!remote.streams) return look();
+    follow(task, {});
   }
 
-  client::FollowEnd follow(const client::RemoteEndpoint& endpoint, const task::TaskId& task,
-                           std::optional<protocol::a2a::ClientRequest> first) {
-    const bool answers = !errand_.answers().empty();
+  // ---- Conversations
+
+  client::FollowPlan plan_of(const task::TaskId& task,
+                             std::optional<protocol::a2a::ClientRequest> first) const {
     client::FollowPlan plan;
-    plan.dialect = &endpoint.dialect();
+    plan.dialect = speaks_.dialect.get();
     plan.task = task;
+    plan.first_request = std::move(first);
+    plan.sends_once = !resends_;
+    plan.give_up_after = left();
+    return plan;
+  }
+
+  // `heard`: the conversation's; it must outlive the result.
+  client::FollowHooks hooks_for(std::deque<protocol::a2a::Update>& heard) const {
+    client::FollowHooks hooks;
+    hooks.now = [] { return Clock::now(); };
+    hooks.on_event = [&heard](std::string_view, protocol::a2a::Update update) {
+      heard.push_back(std::move(update));
+    };
+    hooks.on_trouble = [members = log_members()](const std::string& what) {
+      base::log_warn(members, "lost the connection: {}", what);
+    };
+    hooks.jitter = [] { return static_cast<double>(base::random_number() % 1'000'000) / 1e6; };
+    return hooks;
+  }
+
+  void follow(const task::TaskId& task, std::optional<protocol::a2a::ClientRequest> first) {
+    const bool answers = !errand_.answers().empty();
     // Request all events again, because the output of an earlier attempt was withdrawn with it. But do not
     // replay a question that this turn answers.
-    const bool numbers_events = !endpoint.dialect().names_tasks() || speaks_.repeats_safely;
-    if (!first && !answers && numbers_events) plan.after = 0;
-    plan.first_request = std::move(first);
+    const bool numbers_events = !speaks_.dialect->names_tasks() || speaks_.repeats_safely;
+    const bool begins_anew = !first && !answers && numbers_events;
+    client::FollowPlan plan = plan_of(task, std::move(first));
+    if (begins_anew) plan.after = 0;
     plan.may_send_again = true;
-    plan.sends_once = !resends_;
     plan.until_waiting = true;
-    plan.intake = &intake_;
     plan.answers = answers;
     plan.ends_at_gap = true;
     plan.is_met = true;
-    plan.give_up_after = left();
-    client::FollowWorld world;
-    world.open = [&](client::StreamRequest request, const client::OnStreamEvent& on_event) {
-      // An agent may work for a long time before it sends anything.
-      if (there_.empty()) request.idle = left();
-      return endpoint.stream(request, on_event);
-    };
-    world.now = [] { return Clock::now(); };
-    world.wait = [&](milliseconds time) { return turn_.wait_cancelled(time); };
-    world.on_event = [&](std::string_view, protocol::a2a::Update update) { hear(std::move(update)); };
-    world.read_task = [&](const task::TaskId& named) { return get(endpoint, named); };
-    world.on_trouble = [&](const std::string& what) { log("lost the connection: " + what); };
-    world.jitter = [] { return static_cast<double>(base::random_number() % 1'000'000) / 1e6; };
-    client::FollowEnd end = client::follow(plan, world);
-    if (!end.at_gap) return end;
-    keep(end.task);
-    return look(endpoint);
+    conversation_ = std::make_shared<Conversation>();
+    conversation_->follower.emplace(std::move(plan), hooks_for(conversation_->heard), true);
+    go_on(conversation_->follower->begin());
   }
 
   // For an agent without streams: sends, then polls.
-  client::FollowEnd send_and_look(const client::RemoteEndpoint& endpoint, protocol::a2a::SendRequest& send) {
+  void send_and_look(protocol::a2a::SendRequest send) {
     send.waits = false;
-    client::FollowPlan plan;
-    plan.dialect = &endpoint.dialect();
-    plan.first_request = endpoint.dialect().write_send(send, false);
-    plan.task = send.submission.task;
-    plan.sends_once = !resends_;
-    plan.intake = &intake_;
-    plan.give_up_after = left();
-    client::FollowWorld world;
-    // Some agents wait for the work although `waits` is false.
-    world.send = [&](const protocol::a2a::ClientRequest& request) { return endpoint.call(request, left()); };
-    world.now = [] { return Clock::now(); };
-    world.wait = [&](milliseconds time) { return turn_.wait_cancelled(time); };
-    world.on_event = [&](std::string_view, protocol::a2a::Update update) {
-      if (!errand_.answers().empty()) expect_old_state(update);
-      hear(std::move(update));
-    };
-    client::FollowEnd end = client::send_plain(plan, world);
-    if (end.stopped || relay_.outcome()) return end;
-    const bool may_be_there = end.error && end.error->lost && endpoint.dialect().names_tasks();
-    if (end.error && !may_be_there) return end;
-    keep(send.submission.task);
-    return look(endpoint);
+    sent_task_ = send.submission.task;
+    conversation_ = std::make_shared<Conversation>();
+    plain_request_ = speaks_.dialect->write_send(send, false);
+    conversation_->sending.emplace(plan_of(sent_task_, {}), hooks_for(conversation_->heard));
+    go_on(conversation_->sending->begin());
   }
 
-  client::FollowEnd look(const client::RemoteEndpoint& endpoint) {
-    client::FollowEnd end;
-    for (milliseconds pause = kPauseFirst; !relay_.outcome(); pause = std::min(pause * 2, kPauseMax)) {
-      end.error.reset();
-      const auto result = get(endpoint, there_);
-      if (result) hear(endpoint, *result);
-      if (!result) end.error = result.error();
-      if (end.error && client::is_final(*end.error)) return end;
-      end.stopped = turn_.wait_cancelled(std::max(pause, end.error ? end.error->retry_after : pause));
-      if (end.stopped) return end;
+  // Takes the next step of the conversation.
+  void go_on(const FollowStep& step) {
+    switch (step.kind) {
+      case FollowStep::Kind::open:
+        return open(step.request);
+      case FollowStep::Kind::send:
+        // Some agents wait for the work although `waits` is false.
+        return ask(plain_request_, left(), [](Conversation& conversation, const auto& result) {
+          conversation.step = conversation.sending->answered(result);
+        });
+      case FollowStep::Kind::read:
+        return ask(speaks_.dialect->write_get({step.task, 0, true, {}, {}}), kAnswer,
+                   [](Conversation& conversation, const auto& result) {
+                     conversation.step = conversation.follower->read(result);
+                   });
+      case FollowStep::Kind::wait:
+        return later(step.time, [](RemoteTurn& turn) {
+          Conversation& now = *turn.conversation_;
+          turn.go_on(now.follower ? now.follower->waited() : now.sending->waited());
+        });
+      case FollowStep::Kind::end:
+        return end_conversation();
     }
-    return end;
   }
 
-  tl::expected<task::Json, CallError> get(const client::RemoteEndpoint& endpoint,
-                                          const task::TaskId& task) const {
-    return endpoint.call(endpoint.dialect().write_get({task, 0, true, {}, {}}), kAnswer);
+  void open(client::StreamRequest request) {
+    // An agent may work for a long time before it sends anything.
+    if (there_.empty()) request.idle = left();
+    call_.emplace(calls(), speaks_, whom(),
+                  RemoteCall::Streaming{std::move(request),
+                                        [now = conversation_](std::int64_t number, std::string_view result) {
+                                          return now->follower->accept(number, result);
+                                        },
+                                        [this](const RemoteCall::Right& right) {
+                                          bool goes_on = false;
+                                          run([&](RemoteTurn& turn) { goes_on = turn.take_heard(right); });
+                                          return goes_on && !is_over_;
+                                        },
+                                        [this](client::StreamEnd end) {
+                                          run([&](RemoteTurn& turn) { turn.take_end(std::move(end)); });
+                                        }});
+    call_->start();
   }
 
-  void hear(const client::RemoteEndpoint& endpoint, const task::Json& result) {
-    const auto right = client::may_decode(result.text, &intake_);
-    if (!right) return fail("the remote agent's answer cannot be read: " + right.error().for_caller);
-    auto task = read_task(endpoint, result);
-    if (task) return hear(protocol::a2a::Update(std::move(*task)));
-    fail("the remote agent's answer is invalid: " + task.error().for_caller);
+  // Tells what was heard, and lets the other side wait while there is no room for more.
+  bool take_heard(const RemoteCall::Right& right) {
+    if (right) {
+      held_ = right;
+      call_->pause();
+      tell_elsewhere(&RemoteTurn::hear_all, [](RemoteTurn& turn) { resume(turn); });
+      return true;
+    }
+    hear_all();
+    if (is_over_) return false;
+    if (!has_room(&RemoteTurn::resume)) call_->pause();
+    return true;
   }
 
-  static base::Result<task::Task> read_task(const client::RemoteEndpoint& endpoint,
-                                            const task::Json& result) {
-    const auto document = json::Document::parse_view(result.text);
-    return document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
+  static void resume(RemoteTurn& turn) {
+    if (!turn.call_ || !turn.has_room(&RemoteTurn::resume)) return;
+    turn.held_.reset();
+    turn.call_->resume();
+  }
+
+  // What took the right to decode also takes long to compare and to mask. Nothing may be under way.
+  void tell_elsewhere(void (RemoteTurn::*how)(), Next then) {
+    go_away(
+        services_.turns.blocking, [how](RemoteTurn& turn) { (turn.*how)(); },
+        [then = std::move(then), stops = stops_](RemoteTurn& turn) {
+          if (turn.stops_ == stops) then(turn);
+        });
+  }
+
+  void hear_all() {
+    while (!conversation_->heard.empty()) {
+      protocol::a2a::Update update = std::move(conversation_->heard.front());
+      conversation_->heard.pop_front();
+      // The answer to a plain send.
+      if (conversation_->sending && !errand_.answers().empty()) expect_old_state(update);
+      hear(std::move(update));
+    }
+  }
+
+  void take_end(client::StreamEnd end) {
+    end_call();
+    if (conversation_->follower->closed(std::move(end))) return end_conversation();
+    go_on(conversation_->follower->go_on());
+  }
+
+  // Makes a request of the conversation, whose answer leads to its next step.
+  using Read = void (*)(Conversation&, const tl::expected<task::Json, CallError>&);
+  void ask(protocol::a2a::ClientRequest request, milliseconds timeout, Read read) {
+    call_.emplace(calls(), speaks_, whom(),
+                  RemoteCall::Asking{std::move(request), timeout,
+                                     [now = conversation_, read](const auto& result) { read(*now, result); },
+                                     [this](const RemoteCall::Right& right) {
+                                       run([&](RemoteTurn& turn) {
+                                         turn.end_call();
+                                         turn.tell(right, &RemoteTurn::hear_all, [](RemoteTurn& now) {
+                                           now.go_on(now.conversation_->step);
+                                         });
+                                       });
+                                     }});
+    call_->start();
+  }
+
+  void end_conversation() {
+    const bool was_plain = conversation_->sending.has_value();
+    const FollowEnd end = was_plain ? conversation_->sending->end() : conversation_->follower->end();
+    conversation_.reset();
+    if (was_plain) {
+      if (relay_.outcome()) return conclude(end);
+      const bool may_be_there = end.error && end.error->lost && speaks_.dialect->names_tasks();
+      if (end.error && !may_be_there) return conclude(end);
+      keep(sent_task_);
+      return look();
+    }
+    if (end.at_gap) {
+      keep(end.task);
+      return look();
+    }
+    if (std::exchange(may_be_refused_, false) && refuses_streams(end)) {
+      auto send = errand_.request(speaks_);
+      return send_and_look(std::move(*send));
+    }
+    conclude(end);
+  }
+
+  // ---- Polls
+
+  void look() {
+    pause_ = kPauseFirst;
+    look_once();
+  }
+
+  void look_once() {
+    if (relay_.outcome()) return conclude({});
+    get(speaks_, there_, true, [](RemoteTurn& turn, const Got& got) {
+      if (got.error && client::is_final(*got.error)) {
+        FollowEnd end;
+        end.error = got.error;
+        return turn.conclude(end);
+      }
+      if (turn.relay_.outcome()) return turn.conclude({});
+      turn.later(std::max(turn.pause_, got.error ? got.error->retry_after : turn.pause_),
+                 [](RemoteTurn& next) { next.look_once(); });
+      turn.pause_ = std::min(turn.pause_ * 2, kPauseMax);
+    });
+  }
+
+  // Reads a task and calls `then`. `tells`: passes the task's news on before.
+  using OnGot = void (*)(RemoteTurn&, const Got&);
+  void get(const Remote& remote, const task::TaskId& task, bool tells, OnGot then) {
+    request_task(remote, remote.dialect->write_get({task, 0, true, {}, {}}), kAnswer, tells, then);
+  }
+
+  void request_task(const Remote& remote, protocol::a2a::ClientRequest request, milliseconds timeout,
+                    bool tells, OnGot then) {
+    const auto got = std::make_shared<Got>();  // shared with a thread that decodes
+    call_.emplace(
+        calls(), remote, whom(),
+        RemoteCall::Asking{std::move(request), timeout,
+                           [got, dialect = remote.dialect](const auto& result) {
+                             if (!result) return void(got->error = result.error());
+                             const auto document = json::Document::parse_view(result->text);
+                             got->task = document ? dialect->read_task(document->root())
+                                                  : base::fail(document.error());
+                           },
+                           [this, got, tells, then](const RemoteCall::Right& right) {
+                             run([&](RemoteTurn& turn) { turn.take_task(got, tells, right, then); });
+                           }});
+    call_->start();
+  }
+
+  void take_task(const std::shared_ptr<Got>& got, bool tells, const RemoteCall::Right& right, OnGot then) {
+    end_call();
+    const Next next = [got, then](RemoteTurn& turn) { then(turn, *got); };
+    if (!tells || got->error) return when_room(right, next);
+    if (!got->task) return fail("the remote agent's answer is invalid: " + got->task.error().for_caller);
+    got_ = std::move(*got->task);
+    tell(right, &RemoteTurn::hear_got, next);
+  }
+
+  void hear_got() { hear(protocol::a2a::Update(std::move(got_))); }
+
+  // Calls `how`, elsewhere if it takes long, and goes on when the sink has room.
+  void tell(const RemoteCall::Right& right, void (RemoteTurn::*how)(), Next next) {
+    if (right) return tell_elsewhere(how, [right, next](RemoteTurn& turn) { turn.when_room(right, next); });
+    (this->*how)();
+    when_room(right, std::move(next));
   }
 
   // Some servers take an answer and show the task as it was before.
@@ -315,9 +493,8 @@ class RemoteTurn {
 
   void hear(protocol::a2a::Update update) {
     keep(task_in(update));
-    if (is_old_state(update)) return intake_.keep(0);
+    if (is_old_state(update)) return;
     relay_.tell(update);
-    intake_.keep(0);
     if (!relay_.outcome() || !speaks_.has_extension) return;
     if (auto counted = count_usage(kept_, update)) turn_.emit(std::move(*counted));
   }
@@ -331,28 +508,30 @@ class RemoteTurn {
     turn_.emit(state_of(kept_));
   }
 
-  Spoke conclude(const client::FollowEnd& end) {
-    if (end.stopped || relay_.outcome()) return Spoke::to_the_end;
+  // The conversation and its polls are over.
+  void conclude(const FollowEnd& end) {
+    may_be_refused_ = false;
+    if (relay_.outcome()) return finish_as_there();
+    const bool knows_no_method = end.error && end.error->rpc_code == protocol::a2a::kMethodNotFound;
+    if (is_sending_ && knows_no_method && there_.empty()) {
+      ++interface_;
+      return try_interface();
+    }
     const bool is_gone = end.error && end.error->rpc_code == protocol::a2a::kTaskNotFound && !there_.empty();
     // The answer to a question makes no sense to a new task.
     if (is_gone && resends_ && errand_.answers().empty()) return forget();
-    if (end.unknown) {
-      not_known();
-    } else {
-      fail("the remote agent: " + (end.error ? end.error->text : "its stream ended without a result"));
-    }
-    return Spoke::to_the_end;
+    if (end.unknown) return not_known();
+    fail("the remote agent: " + (end.error ? end.error->text : "its stream ended without a result"));
   }
 
   // Begins again without the task there. If its output was passed on, breaks the turn off to withdraw it.
-  Spoke forget() {
+  void forget() {
     there_ = {};
     kept_.task = {};
     ++kept_.times_forgotten;
-    if (!relay_.has_told() || kept_.times_forgotten >= kForgottenMax) return Spoke::task_is_gone;
+    if (!relay_.has_told() || kept_.times_forgotten >= kForgottenMax) return (this->*when_gone_)();
     turn_.emit(state_of(kept_));
-    turn_.finish(BrokenOff{});
-    return Spoke::to_the_end;
+    finish(BrokenOff{});
   }
 
   // The task that is or may be there.
@@ -363,88 +542,196 @@ class RemoteTurn {
     return errand_.answers().empty() && may_be_named ? errand_.named_task() : errand_.answers();
   }
 
+  // ---- Cancels
+
   // Cancels the task there, because the task here was canceled. The turn ends as the task there does, or
   // with a note that the cancel was not confirmed.
-  void cancel() {
+  void begin_cancel() {
+    if (std::exchange(is_canceled_, true)) return;
+    stop();
     const bool may_have_sent = !speaks_.url.empty() || input_.attempt > 1;
-    const task::TaskId task = known_task();
-    if (relay_.outcome() || task.empty()) return unconfirmed(!relay_.outcome() && may_have_sent);
-    turn_.hush();
-    if (speaks_.url.empty()) {
-      const auto found = find_traced(false);
-      if (!found) return unconfirmed(true);
-      speaks_ = found->front();
-    }
-    const client::RemoteEndpoint endpoint(speaks_, turn_.stop_fd());
-    const auto until = Clock::now() + settings_.cancel_grace * 4 / 5;
-    const auto rest = [&] {
-      return std::max(milliseconds(1), std::chrono::duration_cast<milliseconds>(until - Clock::now()));
-    };
-    auto result = endpoint.call(endpoint.dialect().write_cancel(task), rest());
-    for (milliseconds pause = kPauseFirst; Clock::now() < until; pause = std::min(pause * 2, kPauseMax)) {
-      const bool is_unsent = !result && result.error().unsent;
-      if (result) hear(endpoint, *result);
-      if (relay_.outcome() || turn_.dropped()) break;
-      pollfd stop{turn_.stop_fd(), POLLIN, 0};
-      ::poll(&stop, 1, static_cast<int>(std::min(pause, rest()).count()));
-      result = is_unsent ? endpoint.call(endpoint.dialect().write_cancel(task), rest()) : get(endpoint, task);
-    }
-    unconfirmed(!relay_.outcome());
+    if (relay_.outcome() || known_task().empty()) return end_canceled(may_have_sent);
+    if (!speaks_.url.empty()) return cancel_there();
+    with_interfaces(false, [](RemoteTurn& turn, const RemoteInterfaces::Remotes& found) {
+      if (!found) return turn.end_canceled(true);
+      turn.speaks_ = found->front();
+      turn.cancel_there();
+    });
   }
 
-  void unconfirmed(bool is_so) {
-    if (!is_so) return;
-    task::Message note;
-    note.parts.push_back(task::Part::of_text("the remote agent has not confirmed the cancel"));
-    turn_.emit(task::StatusChanged{{task::State::working, std::move(note), {}}, {}});
+  void cancel_there() {
+    canceled_ = known_task();
+    cancel_until_ = Clock::now() + settings_->cancel_grace * 4 / 5;
+    pause_ = kPauseFirst;
+    send_cancel();
   }
 
-  // Called when the turn was dropped. If it took too long, cancels the task there.
-  void give_up_there() {
+  milliseconds rest() const {
+    return std::max(milliseconds(1), std::chrono::duration_cast<milliseconds>(cancel_until_ - Clock::now()));
+  }
+
+  void send_cancel() {
+    request_task(speaks_, speaks_.dialect->write_cancel(canceled_), rest(), true,
+                 &RemoteTurn::look_after_cancel);
+  }
+
+  static void look_after_cancel(RemoteTurn& turn, const Got& got) {
+    if (turn.relay_.outcome() || Clock::now() >= turn.cancel_until_) return turn.end_canceled(true);
+    const bool is_unsent = got.error && got.error->unsent;
+    turn.later(std::min(turn.pause_, turn.rest()), [is_unsent](RemoteTurn& next) {
+      if (Clock::now() >= next.cancel_until_) return next.end_canceled(true);
+      if (is_unsent) return next.send_cancel();
+      next.get(next.speaks_, next.canceled_, true, &RemoteTurn::look_after_cancel);
+    });
+    turn.pause_ = std::min(turn.pause_ * 2, kPauseMax);
+  }
+
+  void end_canceled(bool may_have_sent) {
+    if (relay_.outcome()) return finish_as_there();
+    if (may_have_sent) {
+      task::Message note;
+      note.parts.push_back(task::Part::of_text("the remote agent has not confirmed the cancel"));
+      turn_.emit(task::StatusChanged{{task::State::working, std::move(note), {}}, {}});
+    }
+    finish(Canceled{});
+  }
+
+  // ---- The end
+
+  void finish_as_there() {
+    Outcome outcome = *relay_.outcome();
+    // Gives a question an id that names the task there that asked it.
+    if (auto* asked = std::get_if<Asked>(&outcome)) asked->id = errand_.id_of_question(there_);
+    finish(std::move(outcome));
+  }
+
+  void fail(const std::string& reason) { finish(Failed{reason}); }
+
+  // The engine may destroy the execution before this returns.
+  void finish(Outcome outcome) {
+    is_over_ = true;
+    stop();
+    turn_.finish(std::move(outcome));
+  }
+
+  // The turn was dropped. If it took too long, cancels the task there.
+  void release() {
     constexpr milliseconds kNearly{500};  // the engine's clock began a little earlier
+    is_over_ = true;
+    stop();
     const task::TaskId task = known_task();
     if (Clock::now() + kNearly < deadline_ || task.empty() || speaks_.url.empty() || relay_.outcome()) return;
-    const client::RemoteEndpoint endpoint(speaks_);
-    (void)endpoint.call(endpoint.dialect().write_cancel(task), kPauseMax);
+    cancel_in_background(services_, speaks_, task, kPauseMax);
   }
 
-  // Gives a question an id that names the task there that asked it.
-  Outcome with_id(Outcome outcome) const {
-    if (auto* asked = std::get_if<Asked>(&outcome)) asked->id = errand_.id_of_question(there_);
-    return outcome;
+  // Ends what is under way.
+  void stop() {
+    ++stops_;
+    end_call();
+    card_.reset();
+    conversation_.reset();
+    loop().cancel(std::exchange(timer_, 0));
+  }
+
+  void end_call() {
+    call_.reset();
+    held_.reset();
+  }
+
+  // ---- Tools
+
+  RemoteCall::Services calls() const {
+    return {services_.turns.loop, services_.turns.blocking, services_.turns.decoding, services_.threads,
+            interfaces_->budget()};
+  }
+  RemoteCall::For whom() const { return {input_.account, input_.trace}; }
+
+  void later(milliseconds time, Next next) {
+    timer_ = loop().after(std::max(time, milliseconds(0)), [weak = weak_from_this(), next = std::move(next)] {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->run([&](RemoteTurn& turn) {
+        turn.timer_ = 0;
+        next(turn);
+      });
+    });
+  }
+
+  // Goes on when the sink has room, unless the turn is stopped before. Keeps `right` until then.
+  void when_room(const RemoteCall::Right& right, Next next) {
+    const bool is_now = has_room([right, next, stops = stops_](RemoteTurn& turn) {
+      if (turn.stops_ == stops) turn.when_room(right, next);
+    });
+    if (is_now) next(*this);
   }
 
   milliseconds left() const {
     return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(deadline_ - Clock::now()));
   }
 
-  void fail(const std::string& reason) { turn_.finish(Failed{reason}); }
-
-  void log(const std::string& what) const {
-    base::log_warn({{"agent", input_.agent.value}, {"task", input_.task.value}}, "{}", what);
+  base::LogMembers log_members() const {
+    return {{"agent", input_.agent.value}, {"task", input_.task.value}};
   }
 
-  const RemoteInterfaces& interfaces_;
-  const AgentSettings& settings_;
-  FunctionTurn& turn_;
-  const Turn& input_;
+  const RemoteServices services_;
+  const std::shared_ptr<const RemoteInterfaces> interfaces_;  // these two: shared with the executor
+  const std::shared_ptr<const AgentSettings> settings_;
+  const Turn input_;
   const Clock::time_point deadline_;
   const Errand errand_;
   Kept kept_;  // as the log has it
+  TurnOutput turn_;
   Relay relay_;
-  outbound::Intake intake_;
-  std::optional<task::Status> old_state_;  // in which the task there waited for this turn's answer
-  Clock::time_point old_until_{};          // until then that state says nothing new
+  bool has_secret_ = false;
+  bool is_begun_ = false;  // the task may exist there already
+  outbound::Backoff card_backoff_;
+  Clock::time_point card_until_{};
+  std::vector<Remote> remotes_;
+  std::size_t interface_ = 0;              // the one of these that is tried
+  bool may_have_sent_ = false;             // an earlier attempt may have sent the message
   bool resends_ = false;                   // a message that may have arrived is sent again
   Remote speaks_;                          // the interface in use; without a URL: none yet
   task::TaskId there_;                     // the task there, once this run knows it
+  std::optional<task::Status> old_state_;  // in which the task there waited for this turn's answer
+  Clock::time_point old_until_{};          // until then that state says nothing new
+
+  // The operation under way.
+  std::shared_ptr<RemoteInterfaces::Wait> card_;
+  std::shared_ptr<Conversation> conversation_;  // shared with a thread that decodes
+  std::optional<RemoteCall> call_;
+  RemoteCall::Right held_;  // to output for which the sink has no room yet
+  task::Task got_;          // that is about to be told
+  base::EventLoop::TimerId timer_ = 0;
+  int stops_ = 0;                // how often what was under way was stopped
+  milliseconds pause_{0};        // before the next poll
+  bool is_sending_ = false;      // the conversation began with the message
+  bool may_be_refused_ = false;  // it is the first one, and a stream
+  void (RemoteTurn::*when_gone_)() = &RemoteTurn::send_over_any;
+  protocol::a2a::ClientRequest plain_request_;
+  task::TaskId sent_task_;  // of it
+  bool is_canceled_ = false;
+  task::TaskId canceled_;
+  Clock::time_point cancel_until_{};
 };
 
 }  // namespace
 
-void run_remote_turn(const RemoteInterfaces& interfaces, const AgentSettings& settings, FunctionTurn& turn) {
-  turn.hide([credentials = interfaces.credentials()] { return credentials->mask(); });
-  RemoteTurn(interfaces, settings, turn).run();
+std::unique_ptr<Execution> start_remote_turn(const RemoteServices& services,
+                                             std::shared_ptr<const RemoteInterfaces> interfaces,
+                                             std::shared_ptr<const AgentSettings> settings, Turn turn,
+                                             std::shared_ptr<TurnSink> sink) {
+  auto running = std::make_shared<RemoteTurn>(services, std::move(interfaces), std::move(settings),
+                                              std::move(turn), std::move(sink));
+  running->begin();
+  return std::make_unique<LoopExecution<RemoteTurn>>(std::move(running));
+}
+
+void cancel_in_background(const RemoteServices& services, client::Remote remote, const task::TaskId& task,
+                          milliseconds at_most) {
+  (void)services.threads.try_submit([remote = std::move(remote), task, at_most] {
+    const client::RemoteEndpoint endpoint(remote);
+    (void)endpoint.call(endpoint.dialect().write_cancel(task), at_most);
+  });
 }
 
 }  // namespace baton::agents

@@ -7,13 +7,32 @@
 // recognises it by that id, and agents of 0.1 by the task's id. Elsewhere the card's `on_unknown` decides.
 #pragma once
 
-#include "agents/function_executor.h"
+#include <memory>
+
+#include "agents/executor.h"
+#include "agents/loop_turn.h"
 #include "agents/remote/remote_interfaces.h"
 #include "agents/settings.h"
+#include "base/worker_pool.h"
 
 namespace baton::agents {
 
-// Blocks until the turn is over.
-void run_remote_turn(const RemoteInterfaces& interfaces, const AgentSettings& settings, FunctionTurn& turn);
+// What all turns of remote agents share, and outlives them.
+struct RemoteServices {
+  LoopServices turns;
+  // Threads for what blocks longer: a call over gRPC has one while it is under way, so a turn over gRPC holds
+  // one as long as its stream; a fetch of a card; a cancel that nobody waits for.
+  base::WorkerPool& threads;
+};
+
+// Begins a turn.
+std::unique_ptr<Execution> start_remote_turn(const RemoteServices& services,
+                                             std::shared_ptr<const RemoteInterfaces> interfaces,
+                                             std::shared_ptr<const AgentSettings> settings, Turn turn,
+                                             std::shared_ptr<TurnSink> sink);
+
+// Has a thread cancel the task there; nobody waits for the answer. `stop_fd`: see outbound::HttpRequest.
+void cancel_in_background(const RemoteServices& services, client::Remote remote, const task::TaskId& task,
+                          std::chrono::milliseconds at_most);
 
 }  // namespace baton::agents

@@ -42,16 +42,6 @@ class NullSink final : public agents::TurnSink {
   void finish(agents::Outcome) override {}
 };
 
-// Runs `body` as the function of a turn whose client has `tools`.
-void in_turn(const std::function<void(agents::FunctionTurn&)>& body, const std::string& tools = {}) {
-  base::WorkerPool pool("functions", 1, 10);
-  agents::FunctionExecutor executor(pool, body);
-  agents::Turn turn = test::AgentBench::turn_of("hi");
-  turn.tools.text = tools;
-  const auto execution = executor.start(std::move(turn), std::make_shared<NullSink>());
-  pool.stop();
-}
-
 using Texts = std::vector<std::string>;
 
 // `of(size)` makes events of about `size` bytes in total: `begin`, then each of `elements` repeated equally
@@ -87,27 +77,26 @@ struct Case {
 };
 
 // Processes the events within a turn.
-using Feed = std::function<void(agents::FunctionTurn& turn, const Texts& events)>;
+using Feed = std::function<void(const agents::Turn& turn, const Texts& events)>;
 
 void check_all(const std::vector<Case>& cases, const Feed& feed, const std::string& tools = {}) {
   test::keep_memory();
+  agents::Turn turn = test::AgentBench::turn_of("hi");
+  turn.tools.text = tools;
   for (const Case& each : cases) {
-    in_turn(
-        [&](agents::FunctionTurn& turn) {
-          test::check_growth(each.name, kSize, [&](std::size_t size) {
-            return [&, events = each.of(size)] { feed(turn, events); };
-          });
-        },
-        tools);
+    test::check_growth(each.name, kSize,
+                       [&](std::size_t size) { return [&, events = each.of(size)] { feed(turn, events); }; });
   }
 }
 
 // ---- A2A.
 
-void feed_a2a(agents::FunctionTurn& turn, const Texts& events) {
+void feed_a2a(const agents::Turn& turn, const Texts& events) {
   static const auto dialect =
       protocol::a2a::client_dialect(task::ProtocolVersion::v1_0, protocol::Binding::json_rpc, {}, 100'000);
-  agents::Relay relay(turn, {});
+  agents::SinkGate gate(std::make_shared<NullSink>());
+  agents::TurnOutput output(gate, turn.reply_ids);
+  agents::Relay relay(output, {});
   for (const std::string& text : events) {
     const auto document = json::Document::parse_view(text);
     REQUIRE_MESSAGE(document.has_value(), text.substr(0, 300));
@@ -158,9 +147,11 @@ std::vector<Case> a2a() {
 
 // ---- AG-UI.
 
-void feed_agui(agents::FunctionTurn& turn, const Texts& events) {
+void feed_agui(const agents::Turn& turn, const Texts& events) {
   protocol::agui::RunReader reader;
-  agents::RunRelay relay(turn, 8u << 20);
+  agents::SinkGate gate(std::make_shared<NullSink>());
+  agents::TurnOutput output(gate, turn.reply_ids);
+  agents::RunRelay relay(turn, output, 8u << 20);
   for (const std::string& text : events) {
     auto pieces = reader.take(text);
     REQUIRE_MESSAGE(pieces, (pieces ? "" : pieces.error().for_caller));
@@ -216,7 +207,7 @@ std::vector<Case> ag_ui() {
 
 // ---- Language models.
 
-void feed_model(agents::FunctionTurn&, const Texts& events) {
+void feed_model(const agents::Turn&, const Texts& events) {
   protocol::models::chat_completions::Reader reader({std::size_t{1} << 30});
   for (const std::string& text : events) {
     const auto piece = reader.take(text);
@@ -229,7 +220,7 @@ void feed_model(agents::FunctionTurn&, const Texts& events) {
 
 // Reads an answer and writes the request that gives it back.
 template <protocol::models::Api api>
-void feed_dialect(agents::FunctionTurn&, const Texts& events) {
+void feed_dialect(const agents::Turn&, const Texts& events) {
   const protocol::models::Dialect& dialect = protocol::models::dialect_of(api);
   const auto reader = dialect.reader({std::size_t{1} << 30, protocol::models::ThinkTags::reasoning});
   for (const std::string& text : events) {
@@ -305,7 +296,7 @@ std::vector<Case> models() {
 }
 
 // Offers many tools of a client, each event one, and uses them.
-void feed_tools(agents::FunctionTurn&, const Texts& tools) {
+void feed_tools(const agents::Turn&, const Texts& tools) {
   std::string list = "[";
   for (const std::string& tool : tools) list.append(list.size() > 1 ? "," : "").append(tool);
   const agents::ModelTools offered({}, {list + "]"});
@@ -326,7 +317,7 @@ std::vector<Case> tools() {
 
 // Builds a conversation with many calls of a client's tools and their results. Each event is the id of a
 // call.
-void feed_conversation(agents::FunctionTurn&, const Texts& ids) {
+void feed_conversation(const agents::Turn&, const Texts& ids) {
   agents::Turn turn = test::AgentBench::turn_of("");
   turn.message.parts.clear();
   task::Message called;
@@ -344,9 +335,9 @@ void feed_conversation(agents::FunctionTurn&, const Texts& ids) {
 
 // ---- Agents' lines.
 
-void feed_lines(agents::FunctionTurn& turn, const Texts& events) {
+void feed_lines(const agents::Turn& turn, const Texts& events) {
   agents::SinkGate gate(std::make_shared<NullSink>());
-  agents::AgentOutput output(turn.input(), agents::AgentSettings{}, gate);
+  agents::AgentOutput output(turn, agents::AgentSettings{}, gate);
   for (const std::string& text : events) {
     auto line = agents::line::decode(text);
     REQUIRE_MESSAGE(line, (line ? "" : line.error().for_caller));
@@ -375,7 +366,7 @@ std::vector<Case> lines() {
 
 // ---- Cards.
 
-void feed_card(agents::FunctionTurn&, const Texts& events) {
+void feed_card(const agents::Turn&, const Texts& events) {
   const auto card = protocol::read_remote_card(events.front());
   REQUIRE_MESSAGE(card, (card ? "" : card.error().for_caller));
   (void)client::choose_remotes(*card, "", client::Purpose::tasks);

@@ -15,21 +15,24 @@ using agents::RunRelay;
 
 namespace {
 
-// Runs `body` with the relay of a turn whose client has the tool "point", and returns the turn's sink.
+// Runs `body` with the relay of the turn, and returns the turn's sink.
+std::shared_ptr<test::RecordingSink> relayed(const agents::Turn& turn, std::size_t arguments_max,
+                                             const std::function<void(RunRelay&)>& body) {
+  auto sink = std::make_shared<test::RecordingSink>();
+  agents::SinkGate gate(sink);
+  agents::TurnOutput output(gate, turn.reply_ids);
+  RunRelay relay(turn, output, arguments_max);
+  body(relay);
+  output.finish(agents::Done{});
+  return sink;
+}
+
+// The same for a turn whose client has the tool "point".
 std::shared_ptr<test::RecordingSink> relayed(std::size_t arguments_max,
                                              const std::function<void(RunRelay&)>& body) {
-  base::WorkerPool pool("functions", 1, 10);
-  agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
-    RunRelay relay(turn, arguments_max);
-    body(relay);
-  });
   agents::Turn turn = test::AgentBench::turn_of("hi");
   turn.tools.text = R"([{"name":"point"}])";
-  auto sink = std::make_shared<test::RecordingSink>();
-  const auto execution = executor.start(std::move(turn), sink);
-  CHECK(sink->wait_finished());
-  pool.stop();
-  return sink;
+  return relayed(turn, arguments_max, body);
 }
 
 task::EventBody call_of(const std::string& id, const std::string& name, std::size_t size = 10) {
@@ -115,18 +118,12 @@ TEST_CASE("RunRelay: a snapshot may store a message under another id, and withdr
 }
 
 TEST_CASE("RunRelay: messages of earlier runs in a snapshot are no news") {
-  base::WorkerPool pool("functions", 1, 10);
-  agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
-    RunRelay relay(turn, 1'000);
-    relay.tell(RunSnapshot{{{"h", "told", true}, {"theirs", "asked before", true}, {"n", "new", true}}});
-  });
   agents::Turn turn = test::AgentBench::turn_of("hi");
   turn.history.emplace_back().id.value = "h";
   turn.artifacts.emplace_back().parts.push_back(task::Part::of_text("asked before"));
-  const auto sink = std::make_shared<test::RecordingSink>();
-  const auto execution = executor.start(std::move(turn), sink);
-  REQUIRE(sink->wait_finished());
-  pool.stop();
+  const auto sink = relayed(turn, 1'000, [](RunRelay& relay) {
+    relay.tell(RunSnapshot{{{"h", "told", true}, {"theirs", "asked before", true}, {"n", "new", true}}});
+  });
   REQUIRE(sink->replies().size() == 1);
   CHECK(sink->replies()[0].text == "new");
 }

@@ -63,7 +63,7 @@ class ScriptedMcp {
   std::shared_ptr<const agents::McpServers> servers() {
     outbound::Rules rules;
     rules.policy.allow_private = true;
-    return agents->set("probe", settings(), rules, {loop_, pool_});
+    return agents->set("probe", settings(), rules, {loop_, pool_, pool_});
   }
 
   // The methods that came, in order.

@@ -44,7 +44,7 @@ struct Bench {
   }
 
   agents::Executor& executor() {
-    if (!made) made = agents::model_executor({loop, pool}, settings, rules);
+    if (!made) made = agents::model_executor({loop, pool, pool}, settings, rules);
     return *made;
   }
   test::RunningTest start(agents::Turn turn = AgentBench::turn_of("hi")) {

@@ -75,7 +75,7 @@ TEST_CASE(
     static base::WorkerPool pool("unused", 1, 1);
     ToolServer settings{name, {}, {}};
     settings.server.url = url;
-    return std::make_shared<const McpServer>(McpServer{settings, {}, nullptr, {loop, pool}});
+    return std::make_shared<const McpServer>(McpServer{settings, {}, nullptr, {loop, pool, pool}});
   };
   const auto one = server_at("https://one/mcp", ""), two = server_at("https://two/mcp", "two");
   const protocol::mcp::ListedTool look{

@@ -24,15 +24,12 @@ using Texts = std::vector<std::string>;
 // Relays the updates in a turn; keeps the turn's sink and its outcome.
 struct Told {
   explicit Told(const std::vector<Update>& updates) {
-    base::WorkerPool pool("functions", 1, 10);
-    agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
-      Relay relay(turn, {});
-      for (Update update : updates) relay.tell(update);
-      outcome = relay.outcome();
-    });
-    const auto execution = executor.start(test::AgentBench::turn_of("hi"), sink);
-    REQUIRE(sink->wait_finished());
-    pool.stop();
+    agents::SinkGate gate(sink);
+    agents::TurnOutput output(gate, {});
+    Relay relay(output, {});
+    for (Update update : updates) relay.tell(update);
+    outcome = relay.outcome();
+    output.finish(agents::Done{});
   }
 
   std::vector<task::ArtifactChunk> chunks() const {
@@ -51,6 +48,23 @@ struct Told {
 
   std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
   std::optional<agents::Outcome> outcome;
+};
+
+// The sink of a turn that is dropped with its first event.
+struct DroppingSink final : agents::TurnSink {
+  void emit(task::EventBody body) override {
+    inner.emit(std::move(body));
+    gate->close();
+  }
+  void text(std::string delta) override { inner.text(std::move(delta)); }
+  void reply(agents::ReplyPiece piece) override { inner.reply(std::move(piece)); }
+  void reasoning(std::string delta) override { inner.reasoning(std::move(delta)); }
+  bool ready(std::function<void()>) override { return true; }
+  void delegate(agents::DelegateRequest) override {}
+  void finish(agents::Outcome outcome) override { inner.finish(std::move(outcome)); }
+
+  RecordingSink inner;
+  agents::SinkGate* gate = nullptr;
 };
 
 task::Artifact artifact(const std::string& id, const std::string& name, const std::string& text) {
@@ -214,22 +228,15 @@ TEST_CASE("Relay: too many artifacts fail the turn, and later updates are ignore
 TEST_CASE("Relay: a dropped turn gets nothing more of a large answer") {
   std::vector<task::Artifact> many;
   for (int i = 0; i < 1'000; ++i) many.push_back(artifact(std::to_string(i), "n", "x"));
-  base::WorkerPool pool("functions", 1, 10);
-  auto sink = std::make_shared<RecordingSink>();
-  sink->fill();  // the first artifact waits for room until the turn is dropped
-  std::optional<agents::Outcome> outcome;
-  agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
-    Relay relay(turn, {});
-    Update update = snapshot(task::State::completed, many);
-    relay.tell(update);
-    outcome = relay.outcome();
-  });
-  auto execution = executor.start(test::AgentBench::turn_of("hi"), sink);
-  REQUIRE(sink->wait_until([](const RecordingSink& so_far) { return so_far.refused_room(); }));
-  execution.reset();
-  pool.stop();
-  CHECK_FALSE(outcome.has_value());
-  CHECK(sink->events().size() == 1);
+  const auto sink = std::make_shared<DroppingSink>();
+  agents::SinkGate gate(sink);
+  sink->gate = &gate;
+  agents::TurnOutput output(gate, {});
+  Relay relay(output, {});
+  Update update = snapshot(task::State::completed, many);
+  relay.tell(update);
+  CHECK_FALSE(relay.outcome().has_value());
+  CHECK(sink->inner.events().size() == 1);
 }
 
 }  // namespace relay_test
