@@ -4,16 +4,17 @@
 //
 // A turn T derives from LoopTurn<T>, is held by shared_ptr, and has `cancel` and `deliver`, which may be
 // called from any thread; and, for LoopTurn, `release`, which ends whatever is under way and sets `is_over_`,
-// `break_down(why)`, for a step that has thrown, and `finish(outcome)`.
+// `break_down(why)`, for a step that has thrown, and `finish(outcome)`. It may have `stop_waiting`, which
+// ends the waits of what runs elsewhere, from any thread.
 #pragma once
 
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "agents/executor.h"
 #include "agents/sink_gate.h"
@@ -38,6 +39,7 @@ class LoopTurn : public std::enable_shared_from_this<T> {
   // The sink is not used any more. The turn's memory is released on the loop's thread. From any thread.
   static void drop(std::shared_ptr<T> turn) {
     turn->gate_.close();
+    if constexpr (requires { turn->stop_waiting(); }) turn->stop_waiting();
     base::EventLoop& loop = turn->loop();
     loop.post([turn = std::move(turn)] { turn->run_when_back([](T& self) { self.release(); }); });
   }
@@ -72,7 +74,7 @@ class LoopTurn : public std::enable_shared_from_this<T> {
     try {
       step(*self);
     } catch (const std::exception& error) {
-      self->break_down(error.what());
+      run_when_back(Step([why = std::string(error.what())](T& failed) { failed.break_down(why); }));
     }
   }
 
@@ -97,8 +99,8 @@ class LoopTurn : public std::enable_shared_from_this<T> {
       static_cast<T&>(*this).finish(Failed{"too many turns are running at once; try again later"});
   }
 
-  // Like `elsewhere`, but until `then` the whole turn is the pool's thread's: `post_when_back` and `drop`
-  // wait, and nothing else may come, so nothing that calls back may be under way.
+  // Like `elsewhere`, but until `then` the turn is the pool's thread's: `post_when_back` and `drop` wait.
+  // Whatever else calls back meanwhile may use only what `work` does not.
   template <class Work, class Then>
   void go_away(base::WorkerPool& pool, Work work, Then then) {
     is_away_ = true;
@@ -112,7 +114,7 @@ class LoopTurn : public std::enable_shared_from_this<T> {
             why = error.what();
           }
           turn.loop().post([self = std::move(self), then, why] {
-            self->come_back([&](T& now) {
+            self->come_back([then, why](T& now) {
               if (why) return now.break_down(*why);
               then(now);
             });
@@ -139,23 +141,27 @@ class LoopTurn : public std::enable_shared_from_this<T> {
   bool is_over_ = false;
 
  private:
-  template <class F>
-  void run_when_back(F&& step) {
-    if (is_away_) return late_.push_back(std::forward<F>(step));
+  using Step = std::function<void(T&)>;
+
+  void run_when_back(Step step) {
+    if (is_away_) return late_.push_back(std::move(step));
     run(step);
   }
 
   // What came late is first: nobody may want the turn any more.
-  template <class Then>
-  void come_back(Then then) {
+  void come_back(Step then) {
     is_away_ = false;
-    for (const auto& step : std::exchange(late_, {})) run(step);
-    run(then);
+    late_.push_back(std::move(then));
+    while (!is_away_ && !late_.empty()) {
+      const Step step = std::move(late_.front());
+      late_.pop_front();
+      run(step);
+    }
   }
 
   base::EventLoop& loop_;
   bool is_away_ = false;
-  std::vector<std::function<void(T&)>> late_;  // came while it was
+  std::deque<Step> late_;  // came while it was
 };
 
 template <class T>

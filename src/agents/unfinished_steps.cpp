@@ -20,6 +20,7 @@ std::string UnfinishedSteps::take(const task::EventBody& body) {
 
 std::string UnfinishedSteps::take_call(const task::ToolCall& call) {
   const bool is_new = calls_.try_emplace(call.id, Call{next_++, !call.by_client}).second;
+  if (is_new && !call.by_client) ++open_calls_;
   return is_new ? "" : "tool-call: this turn already has a call " + named(call.id);
 }
 
@@ -28,6 +29,7 @@ std::string UnfinishedSteps::take_result(const task::ToolResult& result) {
   if (call == calls_.end()) return "tool-result: this turn has no call " + named(result.id);
   if (!call->second.open) return "tool-result: the call " + named(result.id) + " already has its result";
   call->second.open = false;
+  --open_calls_;
   return {};
 }
 
@@ -47,6 +49,7 @@ std::vector<task::EventBody> UnfinishedSteps::close() {
   std::map<std::uint64_t, std::string, std::greater<>> steps;
   for (const auto& [name, order] : steps_) steps.emplace(order, name);
   calls_.clear();
+  open_calls_ = 0;
   steps_.clear();
 
   std::vector<task::EventBody> ends;

@@ -4,6 +4,7 @@
 // or repaired here, as soon as it arrives. Threads: the host's only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -17,6 +18,9 @@ class UnfinishedSteps {
  public:
   // Returns empty if `body` may come now, and records it; else returns why not.
   std::string take(const task::EventBody& body);
+
+  // The steps and calls that are open.
+  std::size_t count() const { return open_calls_ + steps_.size(); }
 
   // Returns the events that close all that is open, in the order to emit them: results for the calls that got
   // none, then the ends of steps, the last begun first.
@@ -33,6 +37,7 @@ class UnfinishedSteps {
   };
   std::map<std::string, Call> calls_;           // all of the turn
   std::map<std::string, std::uint64_t> steps_;  // the open ones
+  std::size_t open_calls_ = 0;
   std::uint64_t next_ = 0;
 };
 

@@ -56,6 +56,10 @@ Fits fits_escape(std::string_view text, char c, std::size_t& size) {
   return text[run] == c ? Fits::yes : Fits::no;
 }
 
+std::int64_t credit_of(std::string_view text) {
+  return kCreditEach * static_cast<std::int64_t>(text.size());
+}
+
 // Maps the URL-safe alphabet of base64 to the standard one.
 char standard(char c) {
   return c == '-' ? '+' : c == '_' ? '/' : c;
@@ -119,7 +123,6 @@ SecretMask::Found SecretMask::find(const Form& form, std::string_view text, std:
 
 std::size_t SecretMask::mask_into(std::string& out, std::string_view text, bool is_whole,
                                   std::int64_t& credit) const {
-  credit += kCreditEach * static_cast<std::int64_t>(text.size());
   std::size_t shown = 0;
   for (std::size_t at = 0; at < text.size();) {
     const bool is_in_escape = text[at] == '\\' && at > 0 && text[at - 1] == '\\';
@@ -155,7 +158,7 @@ std::size_t SecretMask::mask_into(std::string& out, std::string_view text, bool 
 
 std::string SecretMask::masked(std::string_view text) const {
   std::string out;
-  std::int64_t credit = kCredit;
+  std::int64_t credit = kCredit + credit_of(text);
   mask_into(out, text, true, credit);
   return out;
 }
@@ -163,6 +166,7 @@ std::string SecretMask::masked(std::string_view text) const {
 std::string SecretMask::Pieces::next(std::string_view piece) {
   if (!mask_) return std::string(piece);
   held_.append(piece);
+  credit_ += credit_of(piece);
   std::string out;
   const std::size_t done = mask_->mask_into(out, held_, false, credit_);
   held_.erase(0, done);

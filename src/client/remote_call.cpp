@@ -132,6 +132,7 @@ class HttpAsking final : public HttpCalling, public std::enable_shared_from_this
   }
 
   void cancel() override {
+    intake_.stop();
     if (std::exchange(is_over_, true)) return;
     call_.reset();
     end_canceled_span();
@@ -212,6 +213,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
   }
 
   void cancel() override {
+    intake_.stop();
     if (std::exchange(is_over_, true)) return;
     call_.reset();
     end_canceled_span();
@@ -407,6 +409,7 @@ class ThreadCalling : public Calling, public std::enable_shared_from_this<Thread
   }
 
   void cancel() override {
+    intake_.stop();
     {
       const std::lock_guard lock(mutex_);
       is_over_ = true;
@@ -483,20 +486,24 @@ class ThreadAsking final : public ThreadCalling {
  private:
   void run() override {
     Right right;
+    const auto result = asked(right);
+    asking_.read(result);
+    intake_.keep(0);
+    on_loop([this, right = std::move(right)] { finish(right); });
+  }
+
+  tl::expected<task::Json, CallError> asked(Right& right) {
     try {
       const RemoteEndpoint endpoint(remote_, stop_fd());
       auto result = endpoint.call(asking_.request, asking_.timeout);
-      if (result) {
-        auto found = right_to_decode(result->text, intake_);
-        if (found) right = std::move(*found);
-        if (!found) result = tl::unexpected(from_net(found.error(), {true, milliseconds(0)}));
-      }
-      asking_.read(result);
-      intake_.keep(0);
+      if (!result) return result;
+      auto found = right_to_decode(result->text, intake_);
+      if (!found) return tl::unexpected(from_net(found.error(), {true, milliseconds(0)}));
+      right = std::move(*found);
+      return result;
     } catch (const std::exception& error) {
-      asking_.read(tl::unexpected(from_thread(error)));
+      return tl::unexpected(from_thread(error));
     }
-    on_loop([this, right = std::move(right)] { finish(right); });
   }
 
   void refuse() override {

@@ -99,7 +99,7 @@ base::Result<void> ByteBudget::wait(std::unique_lock<std::mutex>& lock, const Wa
                     "timed out waiting for other answers to free the memory that outbound.bytes_max allows");
       break;
     }
-    if (is_stopped(limits.stop_fd)) {
+    if (is_stopped(limits.stop_fd) || (limits.stopped != nullptr && *limits.stopped)) {
       result = fail(canceled());
       break;
     }
@@ -236,6 +236,7 @@ base::Result<Intake::Decoding> Intake::decode(std::size_t text, std::size_t made
   const std::size_t cost = std::min(made + 2 * text, budget_->decoding_max_);
   WaitLimits limits;
   limits.stop_fd = stop_fd_;
+  limits.stopped = &is_stopped_;
   if (const auto begun = budget_->begin_decoding(cost, limits); !begun) return fail(begun.error());
   return Decoding(budget_, cost);
 }

@@ -10,9 +10,10 @@
 // because the others leave as many bytes free as it may need. An Intake holds bytes only while it waits for
 // its own server, its turn to decode, or the consumer of the decoded data.
 //
-// Threads: a ByteBudget may be used from any thread; an Intake from one at a time.
+// Threads: a ByteBudget may be used from any thread; an Intake from one at a time, but for `stop`.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -117,6 +118,8 @@ class Intake {
   void stop_waiting();
   // Reduces the held bytes to `bytes`, and releases the others.
   void keep(std::size_t bytes);
+  // Ends the wait of `decode`, and those that follow. From any thread.
+  void stop() { is_stopped_ = true; }
   // Returns true if this holds more than a call may hold without the budget.
   bool holds_much() const { return granted_ > 0; }
 
@@ -145,6 +148,7 @@ class Intake {
   ByteBudget* const budget_;
   const std::string account_;
   const int stop_fd_;
+  std::atomic<bool> is_stopped_ = false;
   std::optional<ByteBudget::Place> place_;  // set by the first grant
   std::size_t held_ = 0;
   std::size_t granted_ = 0;  // beyond kFree

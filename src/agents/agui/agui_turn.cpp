@@ -84,8 +84,11 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     post([](AguiTurn& turn) { turn.prepare(); });
   }
   void cancel() {
+    stop_waiting();
     post_when_back([](AguiTurn& turn) { turn.end_canceled(); });
   }
+  // Ends a wait for memory, because nobody wants the turn any more.
+  void stop_waiting() { intake_.stop(); }
   void deliver(DelegateResult) {}  // it has no children
 
  private:

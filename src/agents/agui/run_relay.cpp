@@ -1,6 +1,7 @@
 #include "agents/agui/run_relay.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "agents/agui/run_input.h"
@@ -22,10 +23,13 @@ using protocol::agui::RunText;
 constexpr std::size_t kRunArtifactsMax = 10'000;
 constexpr std::size_t kRunMessagesMax = 20'000;
 // Messages that the snapshots of a run are compared with, in all: an honest server's have most of them.
-constexpr std::size_t kComparedMax = 10'000'000;
+constexpr std::size_t kComparedMax = 4'000'000;
 constexpr std::size_t kIdMax = 256;          // bytes of an id of a call or an artifact
 constexpr std::size_t kStepNameMax = 1'024;  // bytes
 constexpr std::size_t kAboutMax = 16'384;    // bytes of a question's subject, as lines
+constexpr std::size_t kAboutValuesMax = 4'096,
+                      kPlaceMax = 1'024;  // values in it, and bytes of the place of one
+constexpr std::size_t kOpenMax = 10'000;  // steps and calls that are open at a time
 
 std::set<std::string> names_in(const task::Json& tools) {
   std::set<std::string> names;
@@ -42,38 +46,50 @@ task::Part data_of(const char* member, const task::Json& value) {
   return task::Part::of_data(std::move(data));
 }
 
+// Lines for people about a value.
+struct Lines {
+  std::string text;
+  std::size_t values = 0;  // that were looked at
+
+  bool are_enough() const { return text.size() > kAboutMax || values > kAboutValuesMax; }
+};
+
 // Appends a line for each text and number of a value, after its place in the value.
-void add_lines(json::Value value, const std::string& place, std::string& lines) {
-  if (lines.size() > kAboutMax) return;
+void add_lines(json::Value value, const std::string& place, Lines& lines) {
+  ++lines.values;
+  if (lines.are_enough()) return;
   if (value.is_object() || value.is_array()) {
     std::size_t number = 0;
     for (const json::Value child : value) {
-      const std::string name = value.is_object() ? std::string(child.key()) : std::to_string(++number);
+      if (lines.are_enough()) return;
+      const std::string name = value.is_object() ? std::string(base::beginning_of(child.key(), kPlaceMax))
+                                                 : std::to_string(++number);
       const std::string within = place.empty() ? name : place + " / " + name;
-      add_lines(child, std::string(base::beginning_of(within, kAboutMax)), lines);
+      add_lines(child, std::string(base::beginning_of(within, kPlaceMax)), lines);
     }
     return;
   }
   const std::string_view text = value.is_string() ? value.string() : value.raw();
   if (text.empty() || value.is_null()) return;
-  lines.append(lines.empty() ? "" : "\n").append(place).append(place.empty() ? "" : ": ");
-  lines.append(base::beginning_of(text, kAboutMax));
+  lines.text.append(lines.text.empty() ? "" : "\n").append(place).append(place.empty() ? "" : ": ");
+  lines.text.append(base::beginning_of(text, kAboutMax));
 }
 
 // Returns the subject of a question as lines for people, without the question itself.
 std::string words_about(const Interrupt& interrupt) {
-  std::string lines;
+  Lines lines;
   const auto about = json::Document::view_of(interrupt.about.text);
   const json::Value root = about.root();
   if (!root.is_object()) {
     add_lines(root, "", lines);
-    return lines == interrupt.message ? std::string() : lines;
+    return lines.text == interrupt.message ? std::string() : lines.text;
   }
   for (const json::Value member : root) {
+    if (lines.are_enough()) break;
     if (member.string() != interrupt.message || interrupt.message.empty())
-      add_lines(member, std::string(member.key()), lines);
+      add_lines(member, std::string(base::beginning_of(member.key(), kPlaceMax)), lines);
   }
-  return lines;
+  return lines.text;
 }
 
 // Returns one schema for the answers to several interrupts: an object with a member for each, by its id.
@@ -151,16 +167,23 @@ void RunRelay::tell_one(const RunSnapshot& snapshot) {
   }
   std::set<std::string> ids, kept;
   for (const RunText& message : snapshot.said) ids.insert(message.message);
-  std::map<TextMark, std::string> renamed;
-  for (const auto& [id, said] : messages_) {
-    if (!ids.contains(id)) renamed.emplace(said.text, id);
-  }
+  std::optional<std::map<TextMark, std::string>> renamed;
+  const auto id_before = [&](const RunText& message) {
+    if (!renamed) {
+      renamed.emplace();
+      for (const auto& [id, said] : messages_) {
+        if (!ids.contains(id)) renamed->emplace(said.text, id);
+      }
+    }
+    const auto same = renamed->find(TextMark(message.delta));
+    return same == renamed->end() ? message.message : same->second;
+  };
   for (const RunText& message : snapshot.said) {
     if (earlier_ids_.contains(message.message)) continue;
     std::string id = message.message;
     if (!messages_.contains(id)) {
       if (earlier_texts_.contains(message.delta)) continue;
-      if (const auto same = renamed.find(TextMark(message.delta)); same != renamed.end()) id = same->second;
+      id = id_before(message);
     }
     kept.insert(id);
     say_whole(id, message.delta);
@@ -208,6 +231,8 @@ void RunRelay::tell_one(task::EventBody body) {
     artifact->append = artifact->append && !is_new;
   }
   if (open_.take(body).empty()) emit(std::move(body));
+  if (open_.count() > kOpenMax)
+    refusal_ = "more than " + std::to_string(kOpenMax) + " of its steps and tool calls are open";
 }
 
 void RunRelay::keep_call(task::ToolCall call) {

@@ -97,6 +97,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
   int id() const { return id_; }
 
   void cancel() {
+    intake_->stop();
     if (std::exchange(is_over_, true)) return;
     release();
     end_span("");

@@ -6,6 +6,7 @@
 #include <ranges>
 #include <utility>
 
+#include "base/text.h"
 #include "json/document.h"
 #include "protocol/a2a/baton_extension.h"
 
@@ -13,6 +14,7 @@ namespace baton::agents {
 namespace {
 
 constexpr std::size_t kArtifactsMax = 10'000;
+constexpr std::size_t kReasonMax = 64 << 10;  // bytes of the reason of a failure
 
 // A copy of the message without its ids, which have a meaning for the remote agent only.
 std::optional<task::Message> own(const std::optional<task::Message>& message) {
@@ -24,9 +26,10 @@ std::optional<task::Message> own(const std::optional<task::Message>& message) {
   return copy;
 }
 
+// Why the task there ended. It is no part of a result, so the beginning will do.
 std::string text_or(const std::optional<task::Message>& message, const char* otherwise) {
   const std::string text = message ? task::text_of(*message) : std::string();
-  return text.empty() ? otherwise : text;
+  return text.empty() ? otherwise : std::string(base::beginning_of(text, kReasonMax));
 }
 
 task::Message of_text(std::string text) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "agents/executor.h"
@@ -36,6 +37,8 @@ class Relay {
   // The outcome, once the remote task has stopped or a message without a task was the answer. A question
   // has no id yet.
   const std::optional<Outcome>& outcome() const { return outcome_; }
+  // Moves it out. Call last.
+  Outcome end() { return std::move(*outcome_); }
 
  private:
   struct Told {

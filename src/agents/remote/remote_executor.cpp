@@ -31,7 +31,9 @@ void cancel_there(const RemoteServices& services, const Interfaces& interfaces, 
   (void)services.threads.try_submit([interfaces, stop, task] {
     const auto found = interfaces->find(stop->get());
     if (!found) return;
-    const client::RemoteEndpoint endpoint(found->front(), stop->get());
+    client::Remote remote = found->front();
+    remote.access.answer_max = 1 << 20;
+    const client::RemoteEndpoint endpoint(remote, stop->get());
     (void)endpoint.call(endpoint.dialect().write_cancel(task), kCancelMax);
   });
 }

@@ -128,7 +128,8 @@ std::shared_ptr<RemoteInterfaces::Wait> RemoteInterfaces::fetch(
     loop.post([tell = std::move(tell), remotes = std::move(remotes)] { tell(remotes); });
   });
   if (!is_taken) {
-    services.loop.post([tell] {
+    services.loop.post([tell, known = found_.with([](const Found& found) { return found.remotes; })] {
+      if (!known.empty()) return tell(known);
       tell(tl::unexpected(client::CallError{
           .text = "too many calls to agents elsewhere are under way", .lost = true, .unsent = true}));
     });

@@ -33,6 +33,7 @@ using OnUnknown = Endpoint::OnUnknown;
 // back sooner.
 constexpr std::chrono::seconds kFirstContact{30};
 constexpr std::chrono::seconds kAnswer{60};    // to a request that does not wait for work
+constexpr std::size_t kUnusedMax = 1 << 20;    // bytes of an answer that nobody waits for
 constexpr int kForgottenMax = 5;               // times that the task of a turn may be forgotten
 constexpr std::chrono::seconds kOldState{30};  // how long an answered question may still be shown
 constexpr milliseconds kPauseFirst{100}, kPauseMax{5'000}, kLater{250};
@@ -599,7 +600,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   // ---- The end
 
   void finish_as_there() {
-    Outcome outcome = *relay_.outcome();
+    Outcome outcome = relay_.end();
     // Gives a question an id that names the task there that asked it.
     if (auto* asked = std::get_if<Asked>(&outcome)) asked->id = errand_.id_of_question(there_);
     finish(std::move(outcome));
@@ -728,6 +729,7 @@ std::unique_ptr<Execution> start_remote_turn(const RemoteServices& services,
 
 void cancel_in_background(const RemoteServices& services, client::Remote remote, const task::TaskId& task,
                           milliseconds at_most) {
+  remote.access.answer_max = kUnusedMax;
   (void)services.threads.try_submit([remote = std::move(remote), task, at_most] {
     const client::RemoteEndpoint endpoint(remote);
     (void)endpoint.call(endpoint.dialect().write_cancel(task), at_most);

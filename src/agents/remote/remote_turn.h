@@ -31,7 +31,7 @@ std::unique_ptr<Execution> start_remote_turn(const RemoteServices& services,
                                              std::shared_ptr<const AgentSettings> settings, Turn turn,
                                              std::shared_ptr<TurnSink> sink);
 
-// Has a thread cancel the task there; nobody waits for the answer. `stop_fd`: see outbound::HttpRequest.
+// Has a thread cancel the task there; nobody waits for the answer.
 void cancel_in_background(const RemoteServices& services, client::Remote remote, const task::TaskId& task,
                           std::chrono::milliseconds at_most);
 

@@ -156,6 +156,7 @@ void feed_agui(const agents::Turn& turn, const Texts& events) {
     auto pieces = reader.take(text);
     REQUIRE_MESSAGE(pieces, (pieces ? "" : pieces.error().for_caller));
     for (protocol::agui::RunPiece& piece : *pieces) relay.tell(std::move(piece));
+    if (relay.refusal().ends_with("are open")) return;  // the rest is not taken
   }
   REQUIRE(relay.refusal().empty());
   if (reader.end()) relay.finish(*reader.end());

@@ -185,6 +185,10 @@ TEST_CASE("AguiTurn: turns that wait for memory to decode keep none from beginni
   const auto until = std::chrono::steady_clock::now() + patience();
   while (budget.counts().waiting < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   REQUIRE(budget.counts().waiting == 2);
+  // A cancel does not wait for memory.
+  waiting.front().turn->cancel();
+  REQUIRE(waiting.front().sink->wait_finished());
+  CHECK(waiting.front().sink->ending() == "canceled");
   is_large = false;
   const auto another = bench.start();
   REQUIRE(another.sink->wait_finished());
@@ -192,7 +196,7 @@ TEST_CASE("AguiTurn: turns that wait for memory to decode keep none from beginni
   { const outbound::Intake::Decoding released = std::move(*all_memory); }
   for (const auto& running : waiting) {
     REQUIRE(running.sink->wait_finished());
-    CHECK(running.sink->ending() == "done");
+    if (&running != &waiting.front()) CHECK(running.sink->ending() == "done");
   }
 }
 

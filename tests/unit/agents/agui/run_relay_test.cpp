@@ -142,6 +142,31 @@ TEST_CASE("RunRelay: a question says in words what it is about") {
   CHECK(asked->message.parts.back().content.find(R"({"about":{"question")") == 0);
 }
 
+TEST_CASE("RunRelay: the words about a question, and what they cost, are bounded whatever its subject is") {
+  std::string about = "{\"" + std::string(1'000'000, 'k') + "\":[";
+  for (int i = 0; i < 300'000; ++i) about += "[],";
+  about += "\"end\"]}";
+  const auto sink = relayed(1'000, [&](RunRelay& relay) {
+    protocol::agui::RunEnd end;
+    end.kind = protocol::agui::RunEnd::Kind::interrupted;
+    end.interrupts.push_back({"q", "Sure?", {}});
+    end.interrupts.back().about.text = about;
+    relay.finish(end);
+  });
+  const auto* asked = sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK(task::text_of(asked->message).size() < 50'000);
+}
+
+TEST_CASE("RunRelay: too many open steps end the run") {
+  (void)relayed(1'000, [](RunRelay& relay) {
+    int begun = 0;
+    while (relay.refusal().empty() && begun < 20'000)
+      relay.tell(task::EventBody{task::Step{std::to_string(begun++), task::Step::Phase::start}});
+    CHECK(begun == 10'001);
+  });
+}
+
 TEST_CASE("RunRelay: several questions at once are one, with all that each of them carries") {
   const auto sink = relayed(1'000, [](RunRelay& relay) {
     protocol::agui::RunEnd end{protocol::agui::RunEnd::Kind::interrupted};

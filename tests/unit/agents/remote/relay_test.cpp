@@ -207,6 +207,8 @@ TEST_CASE("Relay: each end of the remote task ends the turn in the same way") {
   const auto end_of = [](const Update& update) { return *Told({update}).outcome; };
   CHECK(std::get<agents::Failed>(end_of(status(task::State::failed, "no disk"))).error == "no disk");
   CHECK(std::get<agents::Failed>(end_of(status(task::State::failed))).error == "the remote agent failed");
+  const std::string long_reason(1'000'000, 'x');
+  CHECK(std::get<agents::Failed>(end_of(status(task::State::failed, long_reason))).error.size() == 64 << 10);
   CHECK(std::get<agents::Rejected>(end_of(status(task::State::rejected, "not mine"))).reason == "not mine");
   CHECK(std::holds_alternative<agents::Canceled>(end_of(status(task::State::canceled))));
   CHECK(std::get<agents::Asked>(end_of(status(task::State::auth_required, "log in"))).for_auth);
