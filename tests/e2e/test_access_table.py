@@ -4,6 +4,7 @@ answer as for a task that does not exist.
 """
 import concurrent.futures
 import json
+import re
 import time
 import unittest
 
@@ -11,9 +12,10 @@ import authorization_server
 import client
 import harness
 
-ALICE, BOB, VIEWER = "alices-token-is-long-enough-0123456789", "bobs-token-is-long-enough-0123456789", "a-viewers-token"
+ALICE, BOB = "alices-token-is-long-enough-0123456789", "bobs-token-is-long-enough-0123456789"
+VIEWER, OPERATOR = "a-viewers-token", "an-operators-token-is-long-enough-01234"
 SCOPES = ("send", "read", "cancel")
-ONE, OLD = {"A2A-Version": "1.0"}, {"A2A-Version": "0.3"}
+FIRST, OLD, ONE = ({"A2A-Version": version} for version in ("0.1", "0.3", "1.0"))
 PUSH = {"url": "https://hooks.example/x"}
 TEXT = {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}
 NEW_TEXT = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "x"}]}
@@ -53,8 +55,13 @@ def named(task):
 # Name, scope, how to ask. `None` after them: the operation names no task, so a stranger's answer is its own.
 OPERATIONS = [
     ("0.1 send", "send", rpc("tasks/send", lambda task: {"id": client.new_id(), "message": client.text_message("x")},
-                             {"A2A-Version": "0.1"}), None),
-    ("0.1 get", "read", rpc("tasks/get", named, {"A2A-Version": "0.1"})),
+                             FIRST), None),
+    ("0.1 get", "read", rpc("tasks/get", named, FIRST)),
+    ("0.1 cancel", "cancel", rpc("tasks/cancel", named, FIRST)),
+    ("0.1 resubscribe", "read", rpc("tasks/resubscribe", named, FIRST)),
+    ("0.1 webhook", "read", rpc("tasks/pushNotification/get", named, FIRST)),
+    ("0.1 set webhook", "send", rpc("tasks/pushNotification/set",
+                                    lambda task: {"id": task, "pushNotificationConfig": PUSH}, FIRST)),
     ("0.3 send", "send", rpc("message/send", lambda task: {"message": {**TEXT, "taskId": task}}, OLD)),
     ("0.3 stream", "send", rpc("message/stream", lambda task: {"message": {**TEXT, "taskId": task}}, OLD)),
     ("0.3 get", "read", rpc("tasks/get", named, OLD)),
@@ -62,15 +69,27 @@ OPERATIONS = [
     ("0.3 set webhook", "send", rpc("tasks/pushNotificationConfig/set",
                                     lambda task: {"taskId": task, "pushNotificationConfig": PUSH}, OLD)),
     ("0.3 webhooks", "read", rpc("tasks/pushNotificationConfig/list", named, OLD)),
+    ("0.3 webhook", "read", rpc("tasks/pushNotificationConfig/get",
+                                lambda task: {"id": task, "pushNotificationConfigId": "c"}, OLD)),
+    ("0.3 delete webhook", "send", rpc("tasks/pushNotificationConfig/delete",
+                                       lambda task: {"id": task, "pushNotificationConfigId": "c"}, OLD)),
     ("1.0 send", "send", rpc("SendMessage", lambda task: {"message": {**NEW_TEXT, "taskId": task}}, ONE)),
+    ("1.0 stream", "send", rpc("SendStreamingMessage", lambda task: {"message": {**NEW_TEXT, "taskId": task}}, ONE)),
     ("1.0 get", "read", rpc("GetTask", named, ONE)),
     ("1.0 list", "read", rpc("ListTasks", lambda task: {}, ONE), None),
     ("1.0 subscribe", "read", rpc("SubscribeToTask", named, ONE)),
     ("1.0 set webhook", "send", rpc("CreateTaskPushNotificationConfig", lambda task: {"taskId": task, **PUSH}, ONE)),
+    ("1.0 webhook", "read", rpc("GetTaskPushNotificationConfig", lambda task: {"taskId": task, "id": "c"}, ONE)),
     ("1.0 webhooks", "read", rpc("ListTaskPushNotificationConfigs", lambda task: {"taskId": task}, ONE)),
     ("1.0 delete webhook", "send", rpc("DeleteTaskPushNotificationConfig",
                                        lambda task: {"taskId": task, "id": "c"}, ONE)),
     ("0.3 REST get", "read", rest("GET", "/v1/tasks/{}", headers=OLD)),
+    ("0.3 REST subscribe", "read", rest("GET", "/v1/tasks/{}:subscribe", headers=OLD)),
+    ("0.3 REST cancel", "cancel", rest("POST", "/v1/tasks/{}:cancel", {}, OLD)),
+    ("1.0 REST send", "send", rest("POST", "/message:send", {"message": NEW_TEXT}, ONE), None),
+    ("1.0 REST subscribe", "read", rest("GET", "/tasks/{}:subscribe", headers=ONE)),
+    ("1.0 REST webhooks", "read", rest("GET", "/tasks/{}/pushNotificationConfigs", headers=ONE)),
+    ("1.0 REST picture", "read", rest("GET", "/tasks/{}/plan.svg", headers=ONE)),
     ("1.0 REST get", "read", rest("GET", "/tasks/{}", headers=ONE)),
     ("1.0 REST list", "read", rest("GET", "/tasks", headers=ONE), None),
     ("1.0 REST tree", "read", rest("GET", "/tasks/{}/tree", headers=ONE)),
@@ -83,6 +102,7 @@ OPERATIONS = [
     ("Agent Server run", "send", rest("POST", "/stream", {}), None),
     ("conversations", "read", rest("GET", "/conversations"), None),
     ("conversation", "read", rest("GET", "/conversations/{}")),
+    ("conversation's events", "read", rest("GET", "/conversations/{}/events")),
     ("rename conversation", "send", rest("PATCH", "/conversations/{}", {"title": "t"})),
     ("delete conversation", "cancel", rest("DELETE", "/conversations/{}")),
     ("completion", "send", rest("POST", "/v1/chat/completions", {}), None),
@@ -99,6 +119,10 @@ OPERATIONS = [
     ("1.0 REST cancel", "cancel", rest("POST", "/tasks/{}:cancel", {}, ONE)),
 ]
 
+# Any caller of the agent may ask for its extended card, without a scope. In 1.0 this agent has none.
+CARDS = [rpc("agent/getAuthenticatedExtendedCard", lambda task: {}, OLD),
+         rest("GET", "/extendedAgentCard", headers=ONE), rest("GET", "/v1/card", headers=OLD)]
+
 
 class AccessCase(unittest.TestCase):
     @classmethod
@@ -110,6 +134,9 @@ class AccessCase(unittest.TestCase):
         cls.server = harness.Server(["joke"], {
             "tokens": [{"caller": "alice", "token": ALICE}, {"caller": "bob", "token": BOB}, *without,
                        {"caller": "vera", "token": VIEWER, "role": "viewer"},
+                       {"caller": "otto", "token": OPERATOR, "role": "operator"},
+                       {"caller": "olga", "token": "acts-not", "role": "operator", "scopes": ["send", "read", "cancel"]},
+                       {"caller": "oren", "token": "reads-not", "role": "operator", "scopes": ["operate"]},
                        {"caller": "alice", "token": "alice-elsewhere", "agents": ["slow"]}],
             "issuers": [{"issuer": cls.issuer.issuer, "audience": "baton"}], "key_header": "X-API-Key"},
             ["--grpc-port", "0"] if client.has_grpc() else []).start()
@@ -177,6 +204,59 @@ class Table(AccessCase):
                 with self.subTest(f"{name} as {caller}"):
                     there, missing = ask(self.server, token, self.task), ask(self.server, token, self.none)
                     self.assertEqual(self.shown(there, self.task), self.shown(missing, self.none))
+
+    def test_an_extended_card_is_for_callers_of_the_agent(self):
+        refused = {None: 401, "wrong": 401, VIEWER: 403, "alice-elsewhere": 403, self.issuer.token(aud="shop"): 401}
+        for at, ask in enumerate(CARDS):
+            for token, status in refused.items():
+                with self.subTest(f"{at} with {token}"):
+                    self.assertEqual(ask(self.server, token, self.none).status, status)
+            for token in (ALICE, BOB, self.issuer.token(scope="read")):
+                with self.subTest(f"{at} with {token}"):
+                    self.assertIn(ask(self.server, token, self.none).status, (200, 400))
+
+    def test_a_task_of_another_tenant_is_answered_like_one_that_does_not_exist(self):
+        for name, _, ask, *about in OPERATIONS:
+            if about or not name.startswith("1.0 ") or "REST" in name:
+                continue
+            with self.subTest(name):
+                mine = type(self.server).rpc
+
+                def elsewhere(method, params, **how):
+                    return mine(self.server, method, {**params, "tenant": "acme"}, **how)
+                self.server.rpc = elsewhere
+                self.addCleanup(self.server.__dict__.pop, "rpc", None)
+                there, missing = ask(self.server, ALICE, self.task), ask(self.server, ALICE, self.none)
+                del self.server.rpc
+                self.assertEqual(self.shown(there, self.task), self.shown(missing, self.none))
+
+    def test_each_path_of_the_operators_api_is_for_those_with_the_role_and_the_scope(self):
+        described = self.server.http("GET", "/operate/v1/openapi.json", headers=self.server.headers_of(VIEWER, {}))
+        rows = [(method.upper(), "/operate/v1" + path.removeprefix("/operate/v1"))
+                for path, methods in described.body["paths"].items() for method in methods if method != "parameters"]
+        self.assertGreater(len(rows), 30)
+        callers = {"nobody": (None, 401, 401), "a wrong token": ("wrong", 401, 401), "a caller": (ALICE, 403, 403),
+                   "a page's user": (self.page_token("ann"), 401, 401),
+                   "a JWT without a role": (self.issuer.token(scope="read operate"), 403, 403),
+                   "a wrongly addressed JWT": (self.issuer.token(aud="shop"), 401, 401),
+                   "a viewer": (VIEWER, None, 403), "an operator without the scope": ("acts-not", None, 403),
+                   "an operator who may not read": ("reads-not", 403, 403), "an operator": (OPERATOR, None, None)}
+
+        def ask(row):
+            caller, method, path = row
+            body = None if method == "GET" else b"{"  # wrong, so that nothing is done
+            return self.server.http(method, re.sub(r"{\w+}", "x1", path), body,
+                                    self.server.headers_of(callers[caller][0], {}))
+        asked = [(caller, *row) for caller in callers for row in rows]
+        with concurrent.futures.ThreadPoolExecutor(32) as pool:
+            answers = list(pool.map(ask, asked))
+        for (caller, method, path), answer in zip(asked, answers):
+            with self.subTest(f"{method} {path} as {caller}"):
+                expected = callers[caller][1 if method == "GET" else 2]
+                if expected is None:
+                    self.assertIn(answer.status, (200, 400, 404, 409), answer.raw)
+                else:
+                    self.assertEqual(answer.status, expected, answer.raw)
 
     def test_a_token_in_the_header_for_keys_is_as_good_as_a_bearer_token_and_a_jwt_is_not(self):
         def keyed(token, headers):
