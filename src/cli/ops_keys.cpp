@@ -1,7 +1,7 @@
 // `ops keys`: API keys, which a server shows once, when they are made.
 #include <utility>
 
-#include "base/text.h"
+#include "base/api_key_text.h"
 #include "cli/exit_code.h"
 #include "cli/ops_session.h"
 #include "cli/ops_table.h"
@@ -15,7 +15,8 @@ template <char const* Member>
 std::string key_member(json::Value row) {
   return text_in(row, Member);
 }
-constexpr char kIdMember[] = "id", kOwnerMember[] = "caller", kRoleMember[] = "role", kStateOfKey[] = "state";
+constexpr char kIdMember[] = "id", kOwnerMember[] = "caller", kRoleMember[] = "role", kStateOfKey[] = "state",
+               kMakerMember[] = "createdBy";
 
 std::string words_in(json::Value list, const char* none) {
   std::string words;
@@ -33,8 +34,10 @@ std::vector<OpsTable::Column> key_columns() {
       {"USED", [](json::Value row) { return row["usedAt"].absent() ? "never" : age_text(row["usedAt"]); }},
       {"EXPIRES",
        [](json::Value row) { return row["expiresAt"].absent() ? "never" : row["expiresAt"].str(); }},
+      {"BY", key_member<kMakerMember>},
       {"SCOPES", [](json::Value row) { return words_in(row["scopes"], ""); }},
-      {"AGENTS", [](json::Value row) { return words_in(row["agents"], "all"); }}};
+      {"AGENTS", [](json::Value row) { return words_in(row["agents"], "all"); }},
+      {"CHILDREN", [](json::Value row) { return row["children"].absent() ? "any" : row["children"].str(); }}};
 }
 
 // Prints a key after an action, and the key itself if it was made.
@@ -60,8 +63,17 @@ void write_list(json::Writer& out, std::string_view name, const std::vector<std:
   if (!words.empty()) out.key(name).strings(words);
 }
 
-std::string path_of_key(const OpsKeyOptions& options, const char* action) {
-  return "/keys/" + base::percent_encoded(options.id) + "/" + action;
+// Posts an action on a key. Of a whole key, or a part of one, only the id leaves this program; and what is no
+// id may be a secret, so it does not.
+int act_on_key(const OpsKeyOptions& options, const char* action, std::string body) {
+  const std::string_view in_key = base::id_in_api_key(options.id);
+  const std::string id(in_key.empty() ? options.id : in_key);
+  OpsSession session(options.target);
+  if (!base::is_api_key_id(id)) {
+    session.console().error("the id of a key is 8 letters and digits: baton_<id>_...");
+    return kExitUsage;
+  }
+  return show_key(session, session.post("/keys/" + id + "/" + action, std::move(body)));
 }
 
 }  // namespace
@@ -92,7 +104,6 @@ int ops_create_key(const OpsKeyOptions& options) {
 }
 
 int ops_rotate_key(const OpsKeyOptions& options) {
-  OpsSession session(options.target);
   std::string body;
   json::Writer out(body);
   out.object([&] {
@@ -100,15 +111,14 @@ int ops_rotate_key(const OpsKeyOptions& options) {
     if (options.seconds) out.member("seconds", *options.seconds);
     if (options.overlap) out.member("overlapSeconds", *options.overlap);
   });
-  return show_key(session, session.post(path_of_key(options, "rotate"), std::move(body)));
+  return act_on_key(options, "rotate", std::move(body));
 }
 
 int ops_revoke_key(const OpsKeyOptions& options) {
-  OpsSession session(options.target);
   std::string body;
   json::Writer out(body);
   out.object([&] { out.member("reason", options.reason); });
-  return show_key(session, session.post(path_of_key(options, "revoke"), std::move(body)));
+  return act_on_key(options, "revoke", std::move(body));
 }
 
 }  // namespace baton::cli

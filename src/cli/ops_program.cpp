@@ -290,7 +290,7 @@ class OpsProgram {
         ->check(CLI::IsMember({"caller", "viewer", "operator"}));
     create
         ->add_option("--scopes", made.scopes,
-                     "send, read, cancel, operate, separated by commas; default: all")
+                     "send, read, cancel, operate, separated by commas; default: all that its role can use")
         ->delimiter(',')
         ->allow_extra_args(false);
     create->add_option("--agents", made.agents, "Agents it is valid for, separated by commas; default: all")
@@ -302,7 +302,7 @@ class OpsProgram {
     OpsKeyOptions& next = options_->rotate_key;
     CLI::App* rotate = add_key_command(*keys, "rotate", "Create a key in place of another, which expires",
                                        next, ops_rotate_key);
-    rotate->add_option("id", next.id, "The old key's id")->required();
+    rotate->add_option("id", next.id, "The old key's id, or the whole key")->required();
     rotate
         ->add_option("--seconds", next.seconds, "Seconds until the new one expires; default: as the old one")
         ->check(CLI::PositiveNumber);
@@ -310,7 +310,7 @@ class OpsProgram {
         ->check(CLI::NonNegativeNumber);
     OpsKeyOptions& old = options_->revoke_key;
     CLI::App* revoke = add_key_command(*keys, "revoke", "End a key at once", old, ops_revoke_key);
-    revoke->add_option("id", old.id, "The key's id")->required();
+    revoke->add_option("id", old.id, "The key's id, or the whole key")->required();
   }
   CLI::App* add_key_command(CLI::App& keys, const std::string& name, const std::string& help,
                             OpsKeyOptions& key, int (*run)(const OpsKeyOptions&)) {

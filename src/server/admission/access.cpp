@@ -4,10 +4,10 @@
 #include <array>
 #include <cctype>
 
+#include "base/api_key_text.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "http/http_text.h"
-#include "server/admission/api_key_text.h"
 #include "server/admission/hosts.h"
 #include "server/admission/page_tokens.h"
 
@@ -71,7 +71,7 @@ TokenSource::Found find_token(const ServerOptions& options, const Brought& broug
     if (equal_in_constant_time(given, token.secret)) known = &token;
   }
   if (known != nullptr) return {TokenPtr(TokenPtr(), known)};
-  if (options.api_keys && is_api_key(given)) return options.api_keys->find(given);
+  if (options.api_keys && base::is_api_key(given)) return options.api_keys->find(given);
   return options.jwt && !bearer.empty() ? options.jwt->find(bearer) : TokenSource::Found();
 }
 

@@ -47,7 +47,7 @@ void ApiKeyTokens::set(const engine::ApiKeys::Keys& keys) {
   auto map = std::make_shared<Map>();
   for (const store::ApiKey& key : keys) {
     const auto role = role_named(key.role);
-    const auto digest = read_key_digest(key.digest);
+    const auto digest = base::read_key_digest(key.digest);
     if (!role || !digest) continue;
     auto known = std::make_shared<Known>();
     known->token = {"", {key.caller}, split_words(key.agents), *role, key.binds_children, Scopes()};
@@ -66,13 +66,13 @@ void ApiKeyTokens::set(const engine::ApiKeys::Keys& keys) {
 }
 
 TokenSource::Found ApiKeyTokens::find(std::string_view secret) {
-  const auto parts = read_api_key(secret);
+  const auto parts = base::read_api_key(secret);
   if (!parts) return {nullptr, false, "an API key has a wrong checksum: it is not whole"};
   const auto keys = keys_.with([](const auto& now) { return now; });
   const auto found = keys ? keys->find(std::string(parts->id)) : Map::const_iterator();
   if (!keys || found == keys->end()) return {nullptr, false, remark(parts->id, "is unknown")};
   Known& key = *found->second;
-  const KeyDigest digest = digest_of_key(parts->secret);
+  const base::KeyDigest digest = base::digest_of_key(parts->secret);
   if (CRYPTO_memcmp(digest.data(), key.digest.data(), digest.size()) != 0)
     return {nullptr, false, remark(parts->id, "has a wrong secret")};
   if (key.is_revoked) return {nullptr, false, remark(parts->id, "was revoked")};

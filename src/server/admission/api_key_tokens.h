@@ -13,10 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/api_key_text.h"
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "engine/operators/api_keys.h"
-#include "server/admission/api_key_text.h"
 #include "server/shared/options.h"
 #include "server/shared/token_source.h"
 
@@ -48,7 +48,7 @@ class ApiKeyTokens final : public TokenSource {
  private:
   struct Known {
     Token token;
-    KeyDigest digest{};
+    base::KeyDigest digest{};
     bool is_revoked = false;
     std::optional<base::Timestamp> expires;
     std::atomic<std::int64_t> used{0};   // the minute, since 1970

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/api_key_text.h"
 #include "json/writer.h"
-#include "server/admission/api_key_text.h"
 #include "server/admission/api_key_tokens.h"
 #include "server/operate/action_body.h"
 #include "server/operate/handlers.h"
@@ -140,6 +140,15 @@ base::Result<store::ApiKey> read_new_key(const ActionBody& body) {
   return key;
 }
 
+// The id of the key in the path, which may be a whole key. Fails with not_found for all that is no id: that
+// may be a secret, so it must not reach the audit.
+base::Result<std::string> id_in_path(const Call& call) {
+  if (base::is_api_key_id(call.place)) return call.place;
+  const auto whole = base::read_api_key(call.place);
+  if (!whole) return fail(store::no_such_api_key());
+  return std::string(whole->id);
+}
+
 }  // namespace
 
 void list_api_keys(const CallPtr& call) {
@@ -169,7 +178,7 @@ void create_api_key(const CallPtr& call) {
   if (!body) return answer(call, fail(body.error()));
   auto key = read_new_key(*body);
   if (!key) return answer(call, fail(key.error()));
-  MadeApiKey made = make_api_key();
+  base::MadeApiKey made = base::make_api_key();
   key->id = made.id;
   key->digest = std::move(made.digest);
   call->facts.services.engine.api_keys().create(std::move(*key), body->actor(),
@@ -183,9 +192,11 @@ void rotate_api_key(const CallPtr& call) {
   if (!lifetime) return answer(call, fail(lifetime.error()));
   const auto overlap = seconds_in(*body, "overlapSeconds", seconds(0), kOverlapMax);
   if (!overlap) return answer(call, fail(overlap.error()));
-  MadeApiKey made = make_api_key();
+  const auto id = id_in_path(*call);
+  if (!id) return answer(call, fail(id.error()));
+  base::MadeApiKey made = base::make_api_key();
   engine::ApiKeys::Rotation rotation{
-      call->place, made.id, std::move(made.digest), {}, overlap->value_or(kOverlapUsual)};
+      *id, made.id, std::move(made.digest), {}, overlap->value_or(kOverlapUsual)};
   if (*lifetime) rotation.lifetime = **lifetime;
   call->facts.services.engine.api_keys().rotate(std::move(rotation), body->actor(),
                                                 done_with_key(call, std::move(made.text)));
@@ -194,7 +205,9 @@ void rotate_api_key(const CallPtr& call) {
 void revoke_api_key(const CallPtr& call) {
   const auto body = ActionBody::read(*call, {});
   if (!body) return answer(call, fail(body.error()));
-  call->facts.services.engine.api_keys().revoke(call->place, body->actor(), done_with_key(call));
+  const auto id = id_in_path(*call);
+  if (!id) return answer(call, fail(id.error()));
+  call->facts.services.engine.api_keys().revoke(*id, body->actor(), done_with_key(call));
 }
 
 }  // namespace baton::server::operate

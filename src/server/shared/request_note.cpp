@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/api_key_text.h"
 #include "base/log.h"
 #include "base/trace_context.h"
 #include "http/http_text.h"
@@ -25,6 +26,15 @@ std::string_view failure_of(const base::Error& error) {
     default:
       return {};
   }
+}
+
+// The path for people to read. Somebody may have put a whole API key where its id belongs.
+std::string noted_path(const http::Request& head) {
+  std::string path = base::without_api_keys(head.raw_path);
+  // Escaped, a key is not found there.
+  if (path.find('%') != std::string::npos && base::without_api_keys(head.path) != head.path)
+    path = base::without_api_keys(head.path);
+  return path.substr(0, kPathMax);
 }
 
 class NotedSource final : public http::StreamSource {
@@ -59,10 +69,7 @@ std::string trace_of(const http::Request& request) {
 }
 
 RequestNote::RequestNote(const RequestWatch& watch, const http::Request& head)
-    : watch_(watch),
-      http_method_(head.method),
-      path_(head.raw_path.substr(0, kPathMax)),
-      client_trace_(trace_of(head)) {}
+    : watch_(watch), http_method_(head.method), path_(noted_path(head)), client_trace_(trace_of(head)) {}
 
 RequestNote::~RequestNote() {
   try {

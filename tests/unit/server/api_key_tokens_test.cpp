@@ -2,8 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <set>
-
+#include "base/api_key_text.h"
 #include "server/admission/access.h"
 #include "support/manual_clock.h"
 
@@ -17,7 +16,7 @@ namespace {
 
 const base::Timestamp kNow(1'700'000'000'000ms);
 
-store::ApiKey row_of(const server::MadeApiKey& made, const std::string& caller) {
+store::ApiKey row_of(const base::MadeApiKey& made, const std::string& caller) {
   store::ApiKey key;
   key.id = made.id;
   key.digest = made.digest;
@@ -35,42 +34,10 @@ http::Request request_with(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("API key: its text has a prefix, an id, a secret and a checksum, and no two are alike") {
-  std::set<std::string> texts, ids;
-  for (int i = 0; i < 100; ++i) {
-    const auto made = server::make_api_key();
-    CHECK(made.text.size() == 64);
-    CHECK(made.text.starts_with("baton_" + made.id + "_"));
-    const auto parts = server::read_api_key(made.text);
-    REQUIRE(parts);
-    CHECK(parts->id == made.id);
-    CHECK(parts->secret.size() == 43);
-    CHECK(server::read_key_digest(made.digest) == server::digest_of_key(parts->secret));
-    CHECK(made.digest.find(std::string(parts->secret)) == std::string::npos);
-    CHECK(texts.insert(made.text).second);
-    ids.insert(made.id);
-  }
-  CHECK(ids.size() > 90);
-}
-
-TEST_CASE("API key: the text of a given id and secret is fixed, and any one changed character is found") {
-  const std::string text = server::api_key_text("0123ABab", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ");
-  CHECK(text == "baton_0123ABab_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ" + text.substr(58));
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    std::string typo = text;
-    typo[i] = typo[i] == 'x' ? 'y' : 'x';
-    CHECK(!server::read_api_key(typo));
-  }
-  for (const std::string& wrong : {text.substr(0, 63), text + "x", std::string("baton_"), std::string()})
-    CHECK(!server::read_api_key(wrong));
-  CHECK(!server::read_key_digest("12"));
-  CHECK(!server::read_key_digest(std::string(64, 'x')));
-}
-
 TEST_CASE("API keys: a key is its caller's with its rights, until it is revoked or expires") {
   test::ManualClock clock;
   server::ApiKeyTokens keys(clock);
-  const auto made = server::make_api_key(), other = server::make_api_key(), odd = server::make_api_key();
+  const auto made = base::make_api_key(), other = base::make_api_key(), odd = base::make_api_key();
   CHECK(!keys.find(made.text).token);
   store::ApiKey row = row_of(made, "ann"), strange = row_of(odd, "ann");
   row.agents = "echo plan";
@@ -90,12 +57,12 @@ TEST_CASE("API keys: a key is its caller's with its rights, until it is revoked 
   CHECK(!keys.find(odd.text).token);
 
   // The id of one with the secret of another, and one that is not whole.
-  const auto parts = server::read_api_key(other.text);
-  const auto mixed = keys.find(server::api_key_text(made.id, parts->secret));
+  const auto parts = base::read_api_key(other.text);
+  const auto mixed = keys.find(base::api_key_text(made.id, parts->secret));
   CHECK(!mixed.token);
   CHECK(mixed.reason == "API key " + made.id + " has a wrong secret");
   CHECK(keys.find(made.text.substr(1)).reason == "an API key has a wrong checksum: it is not whole");
-  CHECK(keys.find(server::make_api_key().text).reason.ends_with("is unknown"));
+  CHECK(keys.find(base::make_api_key().text).reason.ends_with("is unknown"));
 
   clock.advance(10s);
   CHECK(keys.find(made.text).reason == "API key " + made.id + " has expired");
@@ -113,7 +80,7 @@ TEST_CASE("API keys: the last use is told once for each minute, and survives a c
   server::ApiKeyTokens keys(clock);
   int told = 0;
   keys.set_on_used([&] { ++told; });
-  const auto made = server::make_api_key(), other = server::make_api_key();
+  const auto made = base::make_api_key(), other = base::make_api_key();
   keys.set({row_of(made, "ann"), row_of(other, "bob")});
   CHECK(keys.take_used().keys.empty());
   for (int i = 0; i < 3; ++i) keys.find(made.text);
@@ -142,7 +109,7 @@ TEST_CASE(
   options.api_keys = keys;
   options.key_header = "X-API-Key";
   CHECK(options.has_callers());
-  const auto made = server::make_api_key(), viewer = server::make_api_key();
+  const auto made = base::make_api_key(), viewer = base::make_api_key();
   store::ApiKey row = row_of(made, "ann"), views = row_of(viewer, "vera");
   row.agents = "echo";
   views.role = "viewer";
@@ -162,7 +129,7 @@ TEST_CASE(
   std::string typo = made.text;
   typo.back() = typo.back() == 'x' ? 'y' : 'x';
   const auto refused = server::identify(options, as(typo), {"echo"});
-  const auto unknown = server::identify(options, as(server::make_api_key().text), {"echo"});
+  const auto unknown = server::identify(options, as(base::make_api_key().text), {"echo"});
   CHECK(refused.error().code == ErrorCode::unauthenticated);
   CHECK(refused.error().for_caller == unknown.error().for_caller);
   CHECK(refused.error().for_log.find(typo) == std::string::npos);

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "base/api_key_text.h"
 #include "base/trace_context.h"
+#include "task/span_names.h"
 
 namespace request_note_test {
 
@@ -46,6 +48,31 @@ TEST_CASE("RequestNote: a request that fails with a server error has a span even
   CHECK(spans.added() == 0);
   { RequestNote({&spans, false}, http::Request{}).answered(503, 0); }
   CHECK(spans.added() == 1);
+}
+
+TEST_CASE("RequestNote: a span has the path, without the secret of an API key in it") {
+  const auto path_of = [](const std::string& raw, const std::string& decoded) {
+    base::SpanQueue spans(1);
+    http::Request head;
+    head.raw_path = raw;
+    head.path = decoded;
+    { const RequestNote note({&spans, false}, head); }
+    std::string text;
+    for (const base::Span& span : spans.take(10, base::SteadyTime::now())) {
+      for (const auto& [name, value] : span.attributes) {
+        if (name == task::spans::kPath) text = std::get<std::string>(value);
+      }
+    }
+    return text;
+  };
+  const auto made = base::make_api_key();
+  const std::string before = "/operate/v1/keys/", masked = before + "baton_" + made.id + "_***/revoke";
+  const std::string with_key = before + made.text + "/revoke";
+  CHECK(path_of(with_key, with_key) == masked);
+  CHECK(path_of(before + "%62" + made.text.substr(1) + "/revoke", with_key) == masked);
+  const std::string usual = "/agents/baton_customer_help/%20x";
+  CHECK(path_of(usual, "/agents/baton_customer_help/ x") == usual);
+  CHECK(path_of(std::string(200, '/') + made.text, {}).find(made.text.substr(15, 20)) == std::string::npos);
 }
 
 }  // namespace request_note_test

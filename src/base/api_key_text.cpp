@@ -1,4 +1,4 @@
-#include "server/admission/api_key_text.h"
+#include "base/api_key_text.h"
 
 #include <openssl/evp.h>
 
@@ -10,7 +10,7 @@
 #include "base/hex.h"
 #include "base/id.h"
 
-namespace baton::server {
+namespace baton::base {
 namespace {
 
 constexpr std::string_view kKeyBegin = "baton_";
@@ -18,6 +18,9 @@ constexpr std::string_view kBase62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef
 constexpr std::size_t kIdSize = 8, kSecretSize = 43, kSumSize = 6;
 constexpr std::size_t kSecretAt = kKeyBegin.size() + kIdSize + 1, kSumAt = kSecretAt + kSecretSize;
 constexpr int kSecretBytes = 32;
+// So many characters after an id are taken for a part of a secret. Names of agents, such as
+// "baton_customer_help", are shorter.
+constexpr std::size_t kMaskedMin = 16;
 
 constexpr std::array<std::uint32_t, 256> kCrcOfByte = [] {
   std::array<std::uint32_t, 256> table{};
@@ -61,10 +64,41 @@ std::string base62(KeyDigest bytes, std::size_t size) {
   return text;
 }
 
+bool is_digit(char c) {
+  return kBase62.find(c) != std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_api_key(std::string_view text) {
   return text.starts_with(kKeyBegin);
+}
+
+bool is_api_key_id(std::string_view text) {
+  return text.size() == kIdSize && std::ranges::all_of(text, is_digit);
+}
+
+std::string_view id_in_api_key(std::string_view text) {
+  if (!is_api_key(text) || text.size() < kSecretAt || text[kSecretAt - 1] != '_') return {};
+  const std::string_view id = text.substr(kKeyBegin.size(), kIdSize);
+  return is_api_key_id(id) ? id : std::string_view();
+}
+
+std::string without_api_keys(std::string_view text) {
+  std::string masked;
+  while (true) {
+    const std::size_t at = std::min(text.find(kKeyBegin), text.size());
+    masked += text.substr(0, at);
+    text.remove_prefix(at);
+    if (text.empty()) return masked;
+    const std::size_t begin = id_in_api_key(text).empty() ? kKeyBegin.size() : kSecretAt;
+    masked += text.substr(0, begin);
+    text.remove_prefix(begin);
+    const auto end = std::ranges::find_if_not(text, is_digit) - text.begin();
+    if (begin != kSecretAt || static_cast<std::size_t>(end) < kMaskedMin) continue;
+    masked += "***";
+    text.remove_prefix(static_cast<std::size_t>(end));
+  }
 }
 
 std::string api_key_text(std::string_view id, std::string_view secret) {
@@ -77,8 +111,7 @@ std::optional<ApiKeyParts> read_api_key(std::string_view text) {
   if (!is_api_key(text) || text.size() != kSumAt + kSumSize || text[kSecretAt - 1] != '_')
     return std::nullopt;
   const ApiKeyParts parts{text.substr(kKeyBegin.size(), kIdSize), text.substr(kSecretAt, kSecretSize)};
-  const auto is_digit = [](char c) { return kBase62.find(c) != std::string_view::npos; };
-  if (!std::ranges::all_of(parts.id, is_digit)) return std::nullopt;
+  if (!is_api_key_id(parts.id)) return std::nullopt;
   if (text.substr(kSumAt) != base62(crc32(text.substr(0, kSumAt)), kSumSize)) return std::nullopt;
   return parts;
 }
@@ -107,17 +140,17 @@ std::optional<KeyDigest> read_key_digest(std::string_view hex) {
 }
 
 MadeApiKey make_api_key() {
-  const auto bytes = read_key_digest(base::random_hex(kSecretBytes));
+  const auto bytes = read_key_digest(random_hex(kSecretBytes));
   if (!bytes) std::abort();
   MadeApiKey made;
-  made.id = base62(base::random_number(), kIdSize);
+  made.id = base62(random_number(), kIdSize);
   const std::string secret = base62(*bytes, kSecretSize);
   made.text = api_key_text(made.id, secret);
   for (const unsigned char byte : digest_of_key(secret)) {
-    made.digest += base::kLowerHex[byte >> 4];
-    made.digest += base::kLowerHex[byte & 0xf];
+    made.digest += kLowerHex[byte >> 4];
+    made.digest += kLowerHex[byte & 0xf];
   }
   return made;
 }
 
-}  // namespace baton::server
+}  // namespace baton::base
