@@ -9,6 +9,7 @@ CREATE TABLE api_keys (
   binds_children bigint NOT NULL,                 -- its tasks may delegate to `agents` only
   created_by     text   COLLATE "C" NOT NULL,     -- the operator
   created_ms     bigint NOT NULL,
+  lifetime_ms    bigint NOT NULL,                 -- as given; 0: without end
   expires_ms     bigint NOT NULL,                 -- 0: never
   revoked_ms     bigint NOT NULL,                 -- 0: it is not
   used_ms        bigint NOT NULL,                 -- for the last time, to the minute; 0: never

@@ -9,6 +9,7 @@ CREATE TABLE api_keys (
   binds_children INTEGER NOT NULL,           -- its tasks may delegate to `agents` only
   created_by     TEXT NOT NULL,              -- the operator
   created_ms     INTEGER NOT NULL,
+  lifetime_ms    INTEGER NOT NULL,           -- as given; 0: without end
   expires_ms     INTEGER NOT NULL,           -- 0: never
   revoked_ms     INTEGER NOT NULL,           -- 0: it is not
   used_ms        INTEGER NOT NULL,           -- for the last time, to the minute; 0: never

@@ -215,12 +215,16 @@ struct ApiKey {
   bool binds_children = false;
   std::string by;  // the operator who created it
   base::Timestamp created{};
-  std::optional<base::Timestamp> expires = {}, revoked = {};
-  std::optional<base::Timestamp> used = {};  // for the last time, to the minute
+  std::optional<std::chrono::milliseconds> lifetime = {};  // as given; unset: without end
+  std::optional<base::Timestamp> expires = {},
+                                 revoked = {};  // a replaced key expires before its lifetime is over
+  std::optional<base::Timestamp> used = {};     // for the last time, to the minute
 
   bool is_valid(base::Timestamp at) const { return !revoked && (!expires || *expires > at); }
 };
-inline constexpr int kApiKeysPerCaller = 2;  // that are valid at once
+inline constexpr int kApiKeysPerCaller = 2;         // that are valid at once
+inline constexpr int kEndedApiKeysPerCaller = 100;  // that are kept after their end
+inline constexpr int kApiKeysMax = 10'000;          // that are valid at once, of all callers
 // The refusals of writes of keys.
 inline base::Error no_such_api_key() {
   return {base::ErrorCode::not_found, "key not found", {}};
@@ -235,14 +239,27 @@ inline base::Error too_many_api_keys() {
   return {base::ErrorCode::conflict, "the caller has two valid keys already: revoke one first", {}};
 }
 
-// Creates a key. Fails with already_exists (its id), or with conflict if the caller has as many valid keys as
-// it may. `created` is the time of the write. With `replaces`, also makes that key of the same caller expire
-// at `old_until`, unless it does so earlier; fails with not_found if there is none, and with conflict if it
-// is not valid. Two nodes that create keys at the same moment may exceed the number.
+inline base::Error too_many_ended_api_keys() {
+  return {base::ErrorCode::conflict,
+          "the caller has " + std::to_string(kEndedApiKeysPerCaller) +
+              " keys that ended in the last 30 days: wait until the oldest is removed",
+          {}};
+}
+inline base::Error all_api_keys_taken() {
+  return {
+      base::ErrorCode::conflict, "there are as many valid keys as one database may have: revoke some", {}};
+}
+
+// Creates a key. Fails with already_exists (its id), or with conflict if there are as many keys of the
+// caller, or of all, as there may be. `created` is the time of the write. With `replaces`, also makes that
+// key of the same caller expire at `old_until`, unless it does so earlier; fails with not_found if there is
+// none, and with conflict if it is not valid. Two nodes that create keys at the same moment may exceed the
+// number.
 struct NewApiKey {
   ApiKey key;
   std::string replaces = {};
   base::Timestamp old_until{};
+  int all_max = kApiKeysMax;
 };
 // Whether the key is valid beside the new one.
 inline bool counts(const ApiKey& key, const NewApiKey& made, base::Timestamp at) {
@@ -260,9 +277,10 @@ struct UsedApiKeys {
 struct OldApiKeys {
   base::Timestamp before{};
 };
-// Removes all keys of a caller.
+// Removes all keys of a caller. `gone`, if not null, gets their number before the write returns.
 struct ApiKeysOfCaller {
   std::string caller;
+  std::int64_t* gone = nullptr;
 };
 
 // A BulkJob creates a job; its key must be new. An AuditEntry records an action that changes no task.
@@ -305,6 +323,8 @@ class OperatorStore {
 
   // Returns all API keys, those that are no longer valid too, by time of creation.
   virtual base::Result<std::vector<ApiKey>> api_keys() const = 0;
+  // Fails with not_found.
+  virtual base::Result<ApiKey> api_key(const std::string& id) const = 0;
   // Returns a number that changes with the keys, but not with their last use. Cheaper than reading them.
   virtual base::Result<std::int64_t> api_keys_state() const = 0;
 

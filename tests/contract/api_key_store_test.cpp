@@ -68,6 +68,7 @@ TEST_CASE_TEMPLATE(
   CHECK(ids(bench).empty());
   store::ApiKey first = key_of("ann", "first");
   first.expires = bench.clock.now() + 10s;
+  first.lifetime = 20s;
   write(bench, store::NewApiKey{first});
   const store::ApiKey stored = read(bench, "first");
   CHECK(stored.digest == first.digest);
@@ -79,6 +80,7 @@ TEST_CASE_TEMPLATE(
   CHECK(stored.by == "otto");
   CHECK(stored.created == bench.clock.now());
   CHECK(stored.expires == first.expires);
+  CHECK(stored.lifetime == first.lifetime);
   CHECK(!stored.revoked);
   CHECK(!stored.used);
   CHECK(refused(bench, store::NewApiKey{first}) == ErrorCode::already_exists);
@@ -86,6 +88,9 @@ TEST_CASE_TEMPLATE(
   write(bench, store::NewApiKey{key_of("ann", "second")});
   CHECK(refused(bench, store::NewApiKey{key_of("ann", "third")}) == ErrorCode::conflict);
   write(bench, store::NewApiKey{key_of("bob", "other")});
+  CHECK(!read(bench, "other").lifetime);
+  CHECK(bench.operators->api_key("other")->caller == "bob");
+  CHECK(bench.operators->api_key("none").error().code == ErrorCode::not_found);
   bench.clock.advance(9s);  // `first` expires
   write(bench, store::NewApiKey{key_of("ann", "third")});
   // The limit counts what the open group has already.
@@ -143,9 +148,35 @@ TEST_CASE_TEMPLATE("OperatorStore: the state of API keys changes with each chang
   write(bench, store::OldApiKeys{bench.clock.now()});
   CHECK(ids(bench) == Texts{"c", "d"});
   CHECK(is_new());
-  write(bench, store::ApiKeysOfCaller{"ann"});
+  std::int64_t gone = -1;
+  succeed(bench.operators->write(store::NewApiKey{key_of("ann", "e")}));  // in the same group
+  write(bench, store::ApiKeysOfCaller{"ann", &gone});
+  CHECK(gone == 2);
+  write(bench, store::ApiKeysOfCaller{"ann", &gone});
+  CHECK(gone == 0);
   CHECK(ids(bench) == Texts{"d"});
   CHECK(is_new());
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: valid API keys are bounded in all, ended ones for each caller", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const auto create = [&](const std::string& caller, const std::string& id) {
+    return refused(bench, store::NewApiKey{key_of(caller, id), {}, {}, 2});
+  };
+  CHECK(!create("ann", "a"));
+  CHECK(!create("bob", "b"));
+  CHECK(create("cid", "c") == ErrorCode::conflict);
+  write(bench, store::RevokedApiKey{"b"});
+  CHECK(!create("cid", "c"));
+  write(bench, store::RevokedApiKey{"c"});
+  for (int i = 1; i < store::kEndedApiKeysPerCaller; ++i) {
+    const std::string id = "c" + std::to_string(i);
+    succeed(bench.operators->write(store::NewApiKey{key_of("cid", id)}));
+    write(bench, store::RevokedApiKey{id});
+  }
+  CHECK(create("cid", "last") == ErrorCode::conflict);
+  CHECK(!create("dan", "d"));
 }
 
 }  // namespace api_key_store_test

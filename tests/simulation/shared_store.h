@@ -181,6 +181,7 @@ class NodeView final : public store::TaskStore,
   Result<std::vector<store::AgentControl>> agent_controls() const override { return read().agent_controls(); }
   Result<std::vector<store::CrashedTurn>> crashed_turns() const override { return read().crashed_turns(); }
   Result<std::vector<store::ApiKey>> api_keys() const override { return read().api_keys(); }
+  Result<store::ApiKey> api_key(const std::string& id) const override { return read().api_key(id); }
   Result<std::int64_t> api_keys_state() const override { return read().api_keys_state(); }
   Result<std::vector<store::BulkJob>> bulk_jobs(int limit) const override { return read().bulk_jobs(limit); }
   Result<store::BulkJob> bulk_job(task::BulkJobKey key) const override { return read().bulk_job(key); }

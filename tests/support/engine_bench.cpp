@@ -55,8 +55,8 @@ void EngineBench::build() {
   catalogue_ = std::make_unique<agents::Catalogue>(std::move(all));
   faulty_ = std::make_unique<store::FaultyStore>(
       *store_, *store_, *store_, [] {}, options_.faults);
-  engine_ = std::make_unique<engine::Engine>(*faulty_, *store_, *store_, *catalogue_, clock_, options_.engine,
-                                             options_.wiring);
+  engine_ = std::make_unique<engine::Engine>(*faulty_, *store_, *faulty_, *catalogue_, clock_,
+                                             options_.engine, options_.wiring);
   if (options_.retention) engine_->set_retention(*store_);
   const auto started = engine_->start();
   if (!started) throw std::runtime_error(started.error().for_log);

@@ -1,8 +1,8 @@
 // FaultyStore: wraps a store and fails according to a plan. For tests and the simulator.
 //
-// Calls without a planned fault go to the inner store. Among reads, only reads of contexts can fail.
-// Threads: as for TaskStore. The plan and its hooks are called on the thread that writes or flushes; hooks
-// may block.
+// Calls without a planned fault go to the inner store. Among reads, only those of contexts and of all API
+// keys can fail. Threads: as for TaskStore. The plan and its hooks are called on the thread that writes or
+// flushes; hooks may block.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,7 @@ struct FaultPlan {
   std::function<GroupFaults(int group)> group = [](int) { return GroupFaults(); };
   std::function<FlushFaults(int flush)> flush = [](int) { return FlushFaults(); };
   std::function<bool()> context_fails = [] { return false; };  // with unavailable; on any thread
+  std::function<bool()> api_keys_fail = [] { return false; };  // likewise; may throw
 };
 
 // The number of groups, or flushes, per thousand that have a fault.
@@ -145,7 +146,11 @@ class FaultyStore final : public TaskStore,
                                                  bool open) const override {
     return operators_.bulk_items(job, after, limit, open);
   }
-  base::Result<std::vector<ApiKey>> api_keys() const override { return operators_.api_keys(); }
+  base::Result<std::vector<ApiKey>> api_keys() const override {
+    if (plan_.api_keys_fail()) return base::fail(base::ErrorCode::unavailable, "a fault of the plan");
+    return operators_.api_keys();
+  }
+  base::Result<ApiKey> api_key(const std::string& id) const override { return operators_.api_key(id); }
   base::Result<std::int64_t> api_keys_state() const override { return operators_.api_keys_state(); }
   base::Result<void> write(const OperatorWrite& write) override;
 

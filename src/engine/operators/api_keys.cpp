@@ -3,9 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <utility>
 
 #include "base/error_names.h"
+#include "base/text.h"
 
 namespace baton::engine {
 namespace {
@@ -13,8 +16,22 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
+// The list of agents may be long; the audit has its beginning.
+constexpr std::size_t kAgentsTold = 200;
+
 std::string named_key(const std::string& id) {
   return "key " + id;
+}
+
+// "caller, scopes send read, agents echo, until 2026-12-01T00:00:00Z".
+std::string rights_of(const store::ApiKey& key) {
+  std::string text = key.role + ", scopes " + key.scopes;
+  if (!key.agents.empty()) {
+    const std::string_view agents = base::beginning_of(key.agents, kAgentsTold);
+    text.append(", agents ").append(agents).append(agents.size() < key.agents.size() ? "..." : "");
+  }
+  if (key.binds_children) text += ", own children";
+  return text + (key.expires ? ", until " + base::to_rfc3339(*key.expires) : ", without end");
 }
 
 }  // namespace
@@ -46,38 +63,81 @@ void ApiKeys::look(bool is_told) {
   const bool must_look = !is_alone && (has_keys_ || !peers_->hears());
   if (!is_told && !has_changed && !must_look) return;
   const auto state = store_.api_keys_state();
-  if (state && *state != seen_) reload([] {}, false);
+  if (state && *state != seen_) reload([](auto&&) {}, false);
 }
 
-// Reads the keys, then calls `then`; if they are being read, once more afterwards. `tells`: the other nodes.
-void ApiKeys::reload(std::function<void()> then, bool tells) {
-  if (!is_on()) return then();
-  const bool begins = state_.with([&](State& state) {
-    state.waiting.push_back(std::move(then));
+// Calls `then` after a read of the keys that begins later. `tells`: the other nodes.
+void ApiKeys::reload(Read then, bool tells) {
+  if (!is_on()) return then({});
+  state_.with([&](State& state) {
+    state.waiting.push_back({std::move(then)});
     state.tells |= tells;
-    return !std::exchange(state.is_reading, true);
+    state.is_due = true;
   });
-  if (begins && !background_.run([this] { read_waiting(); })) {
-    for (const auto& each : state_.with([](State& state) { return std::exchange(state.waiting, {}); }))
-      each();
-  }
+  begin_reading();
+}
+
+void ApiKeys::begin_reading() {
+  const bool begins =
+      state_.with([](State& state) { return state.is_due && !std::exchange(state.is_reading, true); });
+  if (!begins || background_.run([this] { read_waiting(); })) return;
+  const auto waiting = state_.with([](State& state) {
+    state.is_reading = false;
+    return std::exchange(state.waiting, {});
+  });
+  for (const Waiting& each : waiting)
+    each.then(fail(ErrorCode::unavailable, "the server is stopping: it is stored, but not everywhere known"));
 }
 
 void ApiKeys::read_waiting() {
-  bool goes_on = true;
-  while (goes_on) {
-    std::vector<std::function<void()>> waiting;
-    const bool tells = state_.with([&](State& state) {
-      waiting = std::exchange(state.waiting, {});
-      return std::exchange(state.tells, false);
-    });
-    if (const auto keys = read(); !keys) {
-      spdlog::warn("cannot read the API keys; retrying: {}", keys.error().for_log);
-      background_.again([this] { reload([] {}, false); });
+  try {
+    while (read_once()) {
     }
-    if (tells && peers_ != nullptr) peers_->tell({{kApiKeysNotice, {}}});
-    for (const auto& each : waiting) each();
-    goes_on = state_.with([](State& state) { return state.is_reading = !state.waiting.empty(); });
+  } catch (const std::exception& error) {
+    spdlog::error("reading the API keys: {}", error.what());
+    state_.with([](State& state) {
+      state.is_reading = false;
+      state.is_due = true;
+    });
+    background_.again([this] { begin_reading(); });
+  }
+}
+
+// Reads the keys for those who wait. Returns whether to read once more now.
+bool ApiKeys::read_once() {
+  bool tells = false;
+  std::vector<Waiting> waiting = state_.with([&](State& state) {
+    state.is_due = false;
+    tells = std::exchange(state.tells, false);
+    return std::exchange(state.waiting, {});
+  });
+  const auto keys = read_safely();
+  if (tells && peers_ != nullptr) peers_->tell({{kApiKeysNotice, {}}});
+  if (keys) {
+    for (const Waiting& each : waiting) each.then({});
+    return state_.with([](State& state) { return state.is_reading = state.is_due; });
+  }
+  spdlog::warn("cannot read the API keys; retrying: {}", keys.error().for_log);
+  std::vector<Waiting> given_up;
+  state_.with([&](State& state) {
+    for (Waiting& each : waiting)
+      (--each.reads_left > 0 ? state.waiting : given_up).push_back(std::move(each));
+    state.is_reading = false;
+    state.is_due = true;
+  });
+  background_.again([this] { begin_reading(); });
+  for (const Waiting& each : given_up)
+    each.then(
+        fail(ErrorCode::unavailable,
+             "it is stored, but this node cannot read the keys and may go on with those that it knows"));
+  return false;
+}
+
+base::Result<void> ApiKeys::read_safely() {
+  try {
+    return read();
+  } catch (const std::exception& error) {
+    return base::fail({ErrorCode::internal, {}, error.what()});
   }
 }
 
@@ -107,7 +167,12 @@ void ApiKeys::act(task::AuditEntry entry, const base::Result<store::OperatorWrit
   inbox_.write(std::move(write), [this, refuse, entry, after = std::move(after),
                                   done = std::move(done)](base::Result<void> written) {
     if (!written) return refuse(entry, std::move(written.error()), done);
-    reload([done, after] { done(after); }, true);
+    reload(
+        [done, after](base::Result<void> read) {
+          if (!read) return done(fail(std::move(read.error())));
+          done(after);
+        },
+        true);
   });
 }
 
@@ -118,20 +183,21 @@ void ApiKeys::create(store::ApiKey key, Actor actor, Done done) {
   entry.action = "create-key";
   entry.reason = actor.reason;
   entry.caller = {key.caller};
-  entry.detail = named_key(key.id) + ", " + key.role;
   key.by = actor.name;
   key.created = clock_.now();
+  if (key.lifetime) key.expires = key.created + *key.lifetime;
+  entry.detail = named_key(key.id) + ", " + rights_of(key);
   act(std::move(entry), store::OperatorWrite(store::NewApiKey{key}), key, std::move(done));
 }
 
-// Reads the key, then calls `then` with it, or with null.
-void ApiKeys::find_first(const std::string& id, Done done,
-                         std::function<void(const store::ApiKey*, Done)> then) {
-  const auto find = [this, id, done, then = std::move(then)] {
-    const auto keys = store_.api_keys();
-    if (!keys) return done(fail(keys.error()));
-    const auto found = std::ranges::find(*keys, id, &store::ApiKey::id);
-    then(found == keys->end() ? nullptr : &*found, done);
+// Reads the key, then calls `then` with it. If there is none, records that.
+void ApiKeys::find_first(const std::string& id, task::AuditEntry entry, Done done,
+                         std::function<void(const store::ApiKey&, task::AuditEntry, Done)> then) {
+  const auto find = [this, id, entry = std::move(entry), done, then = std::move(then)] {
+    const auto key = store_.api_key(id);
+    if (key) return then(*key, entry, done);
+    if (key.error().code == ErrorCode::not_found) return act(entry, fail(key.error()), {}, done);
+    done(fail(key.error()));
   };
   if (!background_.run(find)) done(fail(ErrorCode::unavailable, "the server is stopping; try again"));
 }
@@ -139,51 +205,64 @@ void ApiKeys::find_first(const std::string& id, Done done,
 void ApiKeys::rotate(Rotation rotation, Actor actor, Done done) {
   if (auto checked = check(actor); !checked) return done(fail(std::move(checked.error())));
   const std::string id = rotation.old;
-  const auto make = [this, rotation = std::move(rotation), actor = std::move(actor)](const store::ApiKey* old,
-                                                                                     Done told) {
-    task::AuditEntry entry{actor.name, "rotate-key", actor.reason, named_key(rotation.old)};
-    if (old == nullptr) return act(std::move(entry), fail(store::no_such_api_key()), {}, std::move(told));
-    entry.caller = {old->caller};
-    entry.detail += " by " + named_key(rotation.id);
+  task::AuditEntry entry{actor.name, "rotate-key", actor.reason, named_key(id)};
+  const auto make = [this, rotation = std::move(rotation), by = actor.name](
+                        const store::ApiKey& old, task::AuditEntry noted, Done told) {
+    noted.caller = {old.caller};
     const base::Timestamp now = clock_.now();
-    store::NewApiKey made{*old, old->id, now + rotation.overlap};
+    store::NewApiKey made{old, old.id, now + rotation.overlap};
     made.key.id = rotation.id;
     made.key.digest = rotation.digest;
-    made.key.by = actor.name;
+    made.key.by = by;
     made.key.created = now;
     made.key.used.reset();
-    if (old->expires) made.key.expires = now + (*old->expires - old->created);
-    if (rotation.lifetime) made.key.expires = now + *rotation.lifetime;
-    act(std::move(entry), store::OperatorWrite(made), made.key, std::move(told));
+    made.key.revoked.reset();
+    made.key.expires.reset();
+    if (rotation.lifetime) made.key.lifetime = rotation.lifetime;
+    if (made.key.lifetime) made.key.expires = now + *made.key.lifetime;
+    noted.detail += " by " + named_key(rotation.id) + ", " + rights_of(made.key);
+    const auto allowed = rotation.check ? rotation.check(made.key) : base::Result<void>();
+    if (!allowed) return act(std::move(noted), fail(allowed.error()), {}, std::move(told));
+    act(std::move(noted), store::OperatorWrite(made), made.key, std::move(told));
   };
-  find_first(id, std::move(done), make);
+  find_first(id, std::move(entry), std::move(done), make);
 }
 
 void ApiKeys::revoke(const std::string& id, Actor actor, Done done) {
   if (auto checked = check(actor); !checked) return done(fail(std::move(checked.error())));
-  const auto end = [this, id, actor = std::move(actor)](const store::ApiKey* key, Done told) {
-    task::AuditEntry entry{actor.name, "revoke-key", actor.reason, named_key(id)};
-    if (key == nullptr) return act(std::move(entry), fail(store::no_such_api_key()), {}, std::move(told));
-    entry.caller = {key->caller};
-    store::ApiKey after = *key;
+  const auto end = [this](const store::ApiKey& key, task::AuditEntry entry, Done told) {
+    entry.caller = {key.caller};
+    store::ApiKey after = key;
     after.revoked = clock_.now();
-    act(std::move(entry), store::OperatorWrite(store::RevokedApiKey{id}), std::move(after), std::move(told));
+    act(std::move(entry), store::OperatorWrite(store::RevokedApiKey{key.id}), std::move(after),
+        std::move(told));
   };
-  find_first(id, std::move(done), end);
+  find_first(id, {actor.name, "revoke-key", actor.reason, named_key(id)}, std::move(done), end);
 }
 
 void ApiKeys::note_used(store::UsedApiKeys used) {
   inbox_.write([this, used = std::move(used)] { return store_.write(used); }, [](auto&&) {});
 }
 
-base::Result<std::int64_t> ApiKeys::number_of(const std::string& caller) const {
-  const auto keys = store_.api_keys();
-  if (!keys) return fail(keys.error());
-  return std::ranges::count(*keys, caller, &store::ApiKey::caller);
-}
-
-base::Result<void> ApiKeys::forget(const std::string& caller) {
-  return store_.write(store::ApiKeysOfCaller{caller});
+void ApiKeys::forget(const std::string& caller, Actor actor, Forgot done) {
+  const auto keys = std::make_shared<std::int64_t>(0);  // shared by the write and its end
+  auto write = [this, caller, actor = std::move(actor), keys]() -> base::Result<void> {
+    if (auto written = store_.write(store::ApiKeysOfCaller{caller, keys.get()}); !written) return written;
+    if (*keys == 0) return {};
+    task::AuditEntry entry{actor.name, "delete-keys", actor.reason, base::counted(*keys, "API key")};
+    entry.caller = {caller};
+    return store_.write(entry);
+  };
+  inbox_.write(std::move(write), [this, keys, done = std::move(done)](base::Result<void> written) {
+    if (!written) return done(fail(std::move(written.error())));
+    if (*keys == 0) return done(0);
+    reload(
+        [keys, done](base::Result<void> read) {
+          if (!read) return done(fail(std::move(read.error())));
+          done(*keys);
+        },
+        true);
+  });
 }
 
 // Removes the keys that ended long ago. Only the leading node does.
@@ -198,7 +277,7 @@ void ApiKeys::sweep() {
   if (!any) return;
   inbox_.write([this, before] { return store_.write(store::OldApiKeys{before}); },
                [this](const base::Result<void>& written) {
-                 if (written) reload([] {}, true);
+                 if (written) reload([](auto&&) {}, true);
                });
 }
 

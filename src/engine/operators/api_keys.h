@@ -2,8 +2,10 @@
 //
 // Keys are read at the start, after each change here, and when another node tells of a change. As long as
 // there are keys and other nodes, or notices do not arrive, it also looks every second. Keys that ended
-// kEndedFor ago are removed. Each action is recorded in the audit, a refused one with the error.
-// Threads: any. `done` is called once, on any thread, and must not block; never once the engine has drained.
+// kEndedFor ago are removed. Each action is recorded in the audit, a refused one with the error. An action is
+// done once this node has read the keys again. If it cannot in kReads tries, the action fails with
+// unavailable, although it is stored; and the node tries on. Threads: any. `done` is called once, on any
+// thread, and must not block; never once the engine has drained.
 #pragma once
 
 #include <atomic>
@@ -35,6 +37,7 @@ class ApiKeys {
   // Gets the key as it is after the action.
   using Done = std::function<void(base::Result<store::ApiKey>)>;
   static constexpr std::chrono::hours kEndedFor{30 * 24}, kSweepEvery{1};
+  static constexpr int kReads = 20;
 
   // `peers`: null if the store is not shared.
   ApiKeys(store::OperatorStore& store, Inbox& inbox, Background& background, const base::Clock& clock,
@@ -51,16 +54,19 @@ class ApiKeys {
   // lost. Blocks.
   void look(bool is_told);
 
-  // Creates the key; `actor` becomes its `by`. `done` is called once this node accepts it. Fails as
-  // store::NewApiKey does, and with invalid_argument (actor or reason).
+  // Creates the key; `actor` becomes its `by`. Fails as store::NewApiKey does, and with invalid_argument
+  // (actor or reason).
   void create(store::ApiKey key, Actor actor, Done done);
   // Creates a key in place of this one, with the same caller, role, scopes and agents. The old one stays
   // valid for `overlap`, but not longer than before.
   struct Rotation {
     std::string old;
-    std::string id, digest;                             // of the new one
-    std::optional<std::chrono::milliseconds> lifetime;  // of the new one; unset: as of the old one
+    std::string id, digest;  // of the new one
+    std::optional<std::chrono::milliseconds>
+        lifetime;  // of the new one; unset: as the old one's was at first
     std::chrono::milliseconds overlap{0};
+    // Whether the operator may make the new key; empty: yes. Must not block.
+    std::function<base::Result<void>(const store::ApiKey&)> check = {};
   };
   void rotate(Rotation rotation, Actor actor, Done done);
   // Fails as store::RevokedApiKey does.
@@ -69,28 +75,33 @@ class ApiKeys {
   // Stores when keys were last used. What fails is lost.
   void note_used(store::UsedApiKeys used);
 
-  // For the erasure of a caller's data: the number of its keys (blocks); removes them in the store's open
-  // group; and tells that this is done.
-  base::Result<std::int64_t> number_of(const std::string& caller) const;
-  base::Result<void> forget(const std::string& caller);
-  void changed() {
-    reload([] {}, true);
-  }
+  // Removes all keys of the caller, whether keys are on or off. If there were any, `actor` is in the audit.
+  using Forgot = std::function<void(base::Result<std::int64_t> keys)>;
+  void forget(const std::string& caller, Actor actor, Forgot done);
 
  private:
+  using Read = std::function<void(base::Result<void>)>;
+  struct Waiting {
+    Read then;
+    int reads_left = kReads;
+  };
   struct State {
-    bool is_reading = false;
-    bool tells = false;
-    std::vector<std::function<void()>> waiting;  // for a read that begins later
+    bool is_reading = false;  // a thread reads, or will after a pause
+    bool is_due = false, tells = false;
+    std::vector<Waiting> waiting;  // for a read that begins later
   };
 
   base::Result<void> check(const Actor& actor) const;
-  void find_first(const std::string& id, Done done, std::function<void(const store::ApiKey*, Done)> then);
+  void find_first(const std::string& id, task::AuditEntry entry, Done done,
+                  std::function<void(const store::ApiKey&, task::AuditEntry, Done)> then);
   void act(task::AuditEntry entry, const base::Result<store::OperatorWrite>& what, store::ApiKey after,
            Done done);
-  void reload(std::function<void()> then, bool tells);
+  void reload(Read then, bool tells);
+  void begin_reading();
   void read_waiting();
+  bool read_once();
   base::Result<void> read();
+  base::Result<void> read_safely();
   void sweep();
   void sweep_later();
 

@@ -39,6 +39,7 @@ struct Erasure::Order {
   task::TaskKey task;                       // or
   std::optional<task::ContextRef> context;  // or
   std::string caller;
+  std::int64_t keys = 0;  // of the caller, that are gone
   task::AuditEntry entry;
   Done done;
 };
@@ -76,6 +77,17 @@ void Erasure::open(OrderPtr order, Actor actor, Done done) {
   order->entry.job = actor.job;
   order->done = std::move(done);
   open_.with([&](auto& open) { open.push_back(order); });
+  if (order->caller.empty() || keys_ == nullptr) return begin(order);
+  // First, so that the caller makes no new tasks meanwhile.
+  Actor by{order->entry.actor, order->entry.reason};
+  keys_->forget(order->caller, std::move(by), [this, order](const Result<std::int64_t>& keys) {
+    if (!keys) return record_nothing(order, fail(keys.error()));
+    order->keys = *keys;
+    begin(order);
+  });
+}
+
+void Erasure::begin(const OrderPtr& order) {
   const bool runs = background_.run([this, order] { erase(order); });
   if (!runs) answer(order, fail(ErrorCode::unavailable, "the server is stopping; try again"));
 }
@@ -155,12 +167,6 @@ Result<void> Erasure::check(const std::vector<task::TaskHead>& heads) const {
   return fail(ErrorCode::conflict, many + " not ended: cancel first");
 }
 
-// The number of API keys that go with the tasks. Blocks.
-Result<std::int64_t> Erasure::keys_of(const Order& order) const {
-  if (order.caller.empty() || keys_ == nullptr) return 0;
-  return keys_->number_of(order.caller);
-}
-
 // On a background thread.
 void Erasure::erase(const OrderPtr& order) {
   const auto heads = chosen(*order);
@@ -169,9 +175,7 @@ void Erasure::erase(const OrderPtr& order) {
     order->entry.detail = "already deleted";
     return record_nothing(order, {});
   }
-  const auto keys = keys_of(*order);
-  if (!keys) return record_nothing(order, fail(keys.error()));
-  if (heads->empty() && *keys == 0) {
+  if (heads->empty() && order->keys == 0) {
     const bool is_task = static_cast<bool>(order->task);
     return record_nothing(order, fail(is_task ? ErrorCode::task_not_found : ErrorCode::not_found,
                                       is_task ? "task not found" : "no tasks found"));
@@ -182,7 +186,12 @@ void Erasure::erase(const OrderPtr& order) {
     order->entry.caller = head->caller;
     order->entry.id = head->id;
   }
-  if (const auto checked = check(*heads); !checked) return record_nothing(order, checked);
+  if (auto checked = check(*heads); !checked) {
+    if (order->keys > 0)
+      checked.error().for_caller +=
+          "; " + base::counted(order->keys, "API key") + " of the caller deleted already";
+    return record_nothing(order, checked);
+  }
   store::Removal removal;
   removal.erases = true;
   for (const task::TaskHead& head : *heads) removal.tasks.push_back({head.key, head.version});
@@ -191,19 +200,14 @@ void Erasure::erase(const OrderPtr& order) {
   const std::int64_t all = std::ssize(removal.tasks);
   const std::string tasks = std::to_string(all) + (all == 1 ? " task" : " tasks");
   order->entry.detail += (order->entry.detail.empty() ? "" : ", ") + tasks;
-  if (*keys > 0) order->entry.detail += ", " + base::counted(*keys, "API key");
   const bool is_of_job = static_cast<bool>(order->entry.job);
-  const auto also = [this, order, all, keys = *keys, is_of_job](std::int64_t gone) -> Result<void> {
-    if (keys > 0) {
-      if (auto forgotten = keys_->forget(order->caller); !forgotten) return forgotten;
-    }
+  const auto also = [this, order, all, is_of_job](std::int64_t gone) {
     task::AuditEntry entry = order->entry;
     if (is_of_job && gone < all) entry.outcome = base::name_of(ErrorCode::conflict);
     return audit_(entry);
   };
-  const auto done = [this, order, all, keys = *keys, is_of_job](std::int64_t gone) {
-    if (keys > 0) keys_->changed();
-    answer(order, Erased{gone, all - gone, keys});
+  const auto done = [this, order, all, is_of_job](std::int64_t gone) {
+    answer(order, Erased{gone, all - gone, order->keys});
     if (!is_of_job) tidy();
   };
   removals_.run(std::move(removal), also, done, is_of_job ? Removals::Noted::last : Removals::Noted::first);

@@ -49,8 +49,8 @@ class Erasure {
   void erase_context(const task::ContextRef& context, Actor actor, Done done);
   // The tasks that erase_context would remove. Blocks on the disk.
   base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef& context) const;
-  // Erases all tasks of a caller at all agents and in all its tenants, and its API keys. Fails with
-  // not_found (neither is there), conflict.
+  // Erases all API keys of a caller, and then all its tasks at all agents and in all its tenants. Fails with
+  // not_found (neither is there), conflict; the keys are gone even so.
   void erase_caller(const std::string& name, Actor actor, Done done);
 
   // Answers open orders with unavailable, except those of bulk jobs. Call it once no erasure that was begun
@@ -72,7 +72,7 @@ class Erasure {
   base::Result<std::vector<task::TaskHead>> with_trees(const std::vector<task::TaskKey>& roots) const;
   base::Result<std::vector<task::TaskHead>> of_caller(const std::string& name) const;
   base::Result<void> check(const std::vector<task::TaskHead>& heads) const;
-  base::Result<std::int64_t> keys_of(const Order& order) const;
+  void begin(const OrderPtr& order);
   void erase(const OrderPtr& order);
   void record_nothing(const OrderPtr& order, const base::Result<void>& result);
 

@@ -136,7 +136,7 @@ base::Result<store::ApiKey> read_new_key(const ActionBody& body) {
     return fail(wrong_member("children", "must be any, or own together with agents"));
   const auto lifetime = seconds_in(body, "seconds", seconds(1), kLifetimeMax);
   if (!lifetime) return fail(lifetime.error());
-  if (*lifetime) key.expires = base::SystemClock().now() + **lifetime;
+  if (*lifetime) key.lifetime = **lifetime;
   return key;
 }
 

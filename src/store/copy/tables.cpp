@@ -37,8 +37,8 @@ constexpr Line kLines[] = {
     {"bulk_jobs", 1, 0, "job_key at_ms actor$ action$ reason$ filter$ tasks state$ done refused counted"},
     {"bulk_items", 2, 0, "job_key task_key outcome$ detail$"},
     {"api_keys", 1, 0,
-     "key_id$ digest$ caller$ role$ scopes$ agents$ binds_children created_by$ created_ms expires_ms "
-     "revoked_ms used_ms changed"},
+     "key_id$ digest$ caller$ role$ scopes$ agents$ binds_children created_by$ created_ms lifetime_ms "
+     "expires_ms revoked_ms used_ms changed"},
     {"removed_logs", 1, 0, "task_key erased"},
     {"crashed_turns", 1, 0, "task_key turn deaths alone last_event seen quarantined_ms"},
     {"tasks", 1, 0,

@@ -20,9 +20,14 @@ base::Result<void> KeyTable::check(const NewApiKey& made, base::Timestamp at) co
     if (old == nullptr || old->caller != made.key.caller) return fail(no_such_api_key());
     if (!old->is_valid(at)) return fail(api_key_is_over());
   }
-  const auto valid = std::ranges::count_if(
-      keys_, [&](const ApiKey& key) { return key.caller == made.key.caller && counts(key, made, at); });
+  int valid = 0, ended = 0;
+  for (const ApiKey& key : keys_) {
+    if (key.caller == made.key.caller) ++(counts(key, made, at) ? valid : ended);
+  }
   if (valid >= kApiKeysPerCaller) return fail(too_many_api_keys());
+  if (ended >= kEndedApiKeysPerCaller) return fail(too_many_ended_api_keys());
+  const auto all = std::ranges::count_if(keys_, [&](const ApiKey& key) { return key.is_valid(at); });
+  if (all >= made.all_max) return fail(all_api_keys_taken());
   return {};
 }
 
@@ -33,6 +38,8 @@ base::Result<void> KeyTable::check(const OperatorWrite& write, base::Timestamp a
     if (key == nullptr) return fail(no_such_api_key());
     if (key->revoked) return fail(api_key_is_revoked());
   }
+  if (const auto* gone = std::get_if<ApiKeysOfCaller>(&write); gone != nullptr && gone->gone != nullptr)
+    *gone->gone = std::ranges::count(keys_, gone->caller, &ApiKey::caller);
   return {};
 }
 

@@ -11,7 +11,7 @@ namespace baton::store::memory {
 
 class KeyTable {
  public:
-  // Checks that the write can be applied; every write that is not about keys can.
+  // Checks that the write can be applied, and counts what it removes; every write that is not about keys can.
   base::Result<void> check(const OperatorWrite& write, base::Timestamp at) const;
 
   void put(const NewApiKey& made, base::Timestamp at);
@@ -25,8 +25,10 @@ class KeyTable {
   const std::vector<ApiKey>& all() const { return keys_; }
   std::int64_t state() const { return state_; }
 
- private:
+  // Returns null if there is none.
   const ApiKey* find(const std::string& id) const;
+
+ private:
   base::Result<void> check(const NewApiKey& made, base::Timestamp at) const;
 
   std::vector<ApiKey> keys_;  // in order of their creation

@@ -686,13 +686,23 @@ Result<std::vector<ApiKey>> MemoryStore::api_keys() const {
   return state_.with([](const State& state) { return state.tables.operators().keys().all(); });
 }
 
+Result<ApiKey> MemoryStore::api_key(const std::string& id) const {
+  return state_.with([&](const State& state) -> Result<ApiKey> {
+    const ApiKey* const found = state.tables.operators().keys().find(id);
+    if (found == nullptr) return fail(no_such_api_key());
+    return *found;
+  });
+}
+
 Result<std::int64_t> MemoryStore::api_keys_state() const {
   return state_.with([](const State& state) { return state.tables.operators().keys().state(); });
 }
 
 // Checks a write of API keys against the keys as the open group leaves them.
 Result<void> MemoryStore::check_key(const OperatorWrite& write) {
-  if (!std::holds_alternative<NewApiKey>(write) && !std::holds_alternative<RevokedApiKey>(write)) return {};
+  if (!std::holds_alternative<NewApiKey>(write) && !std::holds_alternative<RevokedApiKey>(write) &&
+      !std::holds_alternative<ApiKeysOfCaller>(write))
+    return {};
   memory::KeyTable keys = state_.with([](const State& state) { return state.tables.operators().keys(); });
   for (const memory::Entry& entry : group_.entries) {
     if (const auto* one = std::get_if<memory::OperatorEntry>(&entry)) keys.apply(one->write, one->at);

@@ -20,8 +20,7 @@ std::int64_t ms_of(const std::optional<base::Timestamp>& time) {
 
 #define BATON_API_KEYS                                                                            \
   "SELECT key_id, digest, caller, role, scopes, agents, binds_children, created_by, created_ms, " \
-  "expires_ms, "                                                                                  \
-  "revoked_ms, used_ms FROM api_keys "
+  "lifetime_ms, expires_ms, revoked_ms, used_ms FROM api_keys "
 ApiKey api_key_of(const Query& query) {
   ApiKey key;
   key.id = query.text(0);
@@ -33,9 +32,11 @@ ApiKey api_key_of(const Query& query) {
   key.binds_children = query.truth(6);
   key.by = query.text(7);
   key.created = base::from_ms(query.integer(8));
-  key.expires = time_in(query.integer(9));
-  key.revoked = time_in(query.integer(10));
-  key.used = time_in(query.integer(11));
+  if (const std::int64_t lifetime = query.integer(9); lifetime > 0)
+    key.lifetime = std::chrono::milliseconds(lifetime);
+  key.expires = time_in(query.integer(10));
+  key.revoked = time_in(query.integer(11));
+  key.used = time_in(query.integer(12));
   return key;
 }
 
@@ -43,6 +44,14 @@ std::optional<ApiKey> find_api_key(Connection& connection, const std::string& id
   Query query = connection.query(BATON_API_KEYS "WHERE key_id = ?", id);
   if (!query.step()) return std::nullopt;
   return api_key_of(query);
+}
+
+std::int64_t valid_keys(Connection& connection, base::Timestamp at) {
+  Query query = connection.query(
+      "SELECT count(*) FROM api_keys WHERE revoked_ms = 0 AND (expires_ms = 0 OR expires_ms > ?)",
+      base::to_ms(at));
+  query.step();
+  return query.integer(0);
 }
 
 }  // namespace
@@ -55,19 +64,20 @@ base::Result<void> write_api_keys(Connection& connection, const NewApiKey& made,
     if (!old || old->caller != key.caller) return fail(no_such_api_key());
     if (!old->is_valid(at)) return fail(api_key_is_over());
   }
-  int valid = 0;
+  int valid = 0, ended = 0;
   {
     Query query = connection.query(BATON_API_KEYS "WHERE caller = ?", key.caller);
-    while (query.step()) valid += counts(api_key_of(query), made, at) ? 1 : 0;
+    while (query.step()) ++(counts(api_key_of(query), made, at) ? valid : ended);
   }
   if (valid >= kApiKeysPerCaller) return fail(too_many_api_keys());
+  if (ended >= kEndedApiKeysPerCaller) return fail(too_many_ended_api_keys());
+  if (valid_keys(connection, at) >= made.all_max) return fail(all_api_keys_taken());
   connection.run(
       "INSERT INTO api_keys (key_id, digest, caller, role, scopes, agents, binds_children, created_by, "
-      "created_ms, expires_ms, revoked_ms, used_ms, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
-      "?10, 0, "
-      "0, ?9)",
+      "created_ms, lifetime_ms, expires_ms, revoked_ms, used_ms, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+      "?7, ?8, ?9, ?10, ?11, 0, 0, ?9)",
       key.id, key.digest, key.caller, key.role, key.scopes, key.agents, key.binds_children, key.by,
-      base::to_ms(at), ms_of(key.expires));
+      base::to_ms(at), key.lifetime ? std::int64_t{key.lifetime->count()} : 0, ms_of(key.expires));
   if (made.replaces.empty()) return {};
   connection.run(
       "UPDATE api_keys SET expires_ms = ?2, changed = changed + 1 WHERE key_id = ?1 AND (expires_ms = 0 OR "
@@ -101,7 +111,8 @@ base::Result<void> write_api_keys(Connection& connection, const OldApiKeys& old,
 }
 
 base::Result<void> write_api_keys(Connection& connection, const ApiKeysOfCaller& gone, base::Timestamp) {
-  connection.run("DELETE FROM api_keys WHERE caller = ?", gone.caller);
+  const std::int64_t keys = connection.run_counted("DELETE FROM api_keys WHERE caller = ?", gone.caller);
+  if (gone.gone != nullptr) *gone.gone = keys;
   return {};
 }
 
@@ -110,6 +121,12 @@ std::vector<ApiKey> read_api_keys(Connection& connection) {
   Query query = connection.query(BATON_API_KEYS "ORDER BY created_ms, key_id");
   while (query.step()) keys.push_back(api_key_of(query));
   return keys;
+}
+
+base::Result<ApiKey> read_api_key(Connection& connection, const std::string& id) {
+  auto found = find_api_key(connection, id);
+  if (!found) return fail(no_such_api_key());
+  return std::move(*found);
 }
 
 // `changed` begins at the time of creation, so that a new key does not stand for a removed one.

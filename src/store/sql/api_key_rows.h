@@ -18,6 +18,7 @@ base::Result<void> write_api_keys(Connection& connection, const OldApiKeys& old,
 base::Result<void> write_api_keys(Connection& connection, const ApiKeysOfCaller& gone, base::Timestamp at);
 
 std::vector<ApiKey> read_api_keys(Connection& connection);
+base::Result<ApiKey> read_api_key(Connection& connection, const std::string& id);
 std::int64_t state_of_api_keys(Connection& connection);
 
 }  // namespace baton::store::sql

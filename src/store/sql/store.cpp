@@ -296,12 +296,19 @@ Result<std::vector<BulkItem>> Store::bulk_items(task::BulkJobKey job, task::Task
                                         [&](auto& on) { return read_items(on, job, after, limit, open); });
 }
 
+// Short reads that actions wait for, so the operators' connections, which long reads may hold, are not used.
 Result<std::vector<ApiKey>> Store::api_keys() const {
-  return looking<std::vector<ApiKey>>("reading API keys", [](auto& on) { return read_api_keys(on); });
+  return reading("reading API keys",
+                 [](auto& connection) -> Result<std::vector<ApiKey>> { return read_api_keys(connection); });
 }
 
 Result<std::int64_t> Store::api_keys_state() const {
-  return looking<std::int64_t>("looking at API keys", [](auto& on) { return state_of_api_keys(on); });
+  return reading("looking at API keys",
+                 [](auto& connection) -> Result<std::int64_t> { return state_of_api_keys(connection); });
+}
+
+Result<ApiKey> Store::api_key(const std::string& id) const {
+  return reading("finding an API key", [&](auto& connection) { return read_api_key(connection, id); });
 }
 
 Result<void> Store::write(const OperatorWrite& write) {

@@ -68,6 +68,7 @@ class Store : public TaskStore, public DeliveryStore, public OperatorStore, publ
   base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
                                                  bool open) const override;
   base::Result<std::vector<ApiKey>> api_keys() const override;
+  base::Result<ApiKey> api_key(const std::string& id) const override;
   base::Result<std::int64_t> api_keys_state() const override;
   base::Result<void> write(const OperatorWrite& write) override;
 

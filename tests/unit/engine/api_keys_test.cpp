@@ -103,14 +103,15 @@ TEST_CASE("API keys: an action is done once the key's users know, and is in the 
   REQUIRE(revoked);
   CHECK(revoked->revoked);
   CHECK(revoke("first").error().code == ErrorCode::conflict);
-  CHECK(audited(bench) == std::vector<std::string>{
-                              "revoke-key|ann|key first|conflict",
-                              "revoke-key|ann|key first|done",
-                              "rotate-key||key none|not_found",
-                              "rotate-key|ann|key second by key third|conflict",
-                              "rotate-key|ann|key first by key second|done",
-                              "create-key|ann|key first, caller|done",
-                          });
+  CHECK(audited(bench) ==
+        std::vector<std::string>{
+            "revoke-key|ann|key first|conflict",
+            "revoke-key|ann|key first|done",
+            "rotate-key||key none|not_found",
+            "rotate-key|ann|key second by key third, caller, scopes read, without end|conflict",
+            "rotate-key|ann|key first by key second, caller, scopes read, without end|done",
+            "create-key|ann|key first, caller, scopes read, without end|done",
+        });
 }
 
 TEST_CASE("API keys: a rotated key lives as long as the old one did, unless the operator says otherwise") {
@@ -118,20 +119,79 @@ TEST_CASE("API keys: a rotated key lives as long as the old one did, unless the 
   Taker taker;
   bench.engine().api_keys().set_took(taker.took());
   store::ApiKey key = new_key("old");
-  key.expires = base::SystemClock().now() + 1h;
-  REQUIRE(create(bench, key));
+  key.lifetime = 1h;
+  key.agents = std::string(300, 'a');
+  key.binds_children = true;
+  const auto made = create(bench, key);
+  REQUIRE(made);
+  CHECK(*made->expires - made->created == 1h);
+  CHECK(audited(bench)[0] == "create-key|ann|key old, caller, scopes read, agents " + std::string(200, 'a') +
+                                 "..., own children, until " + base::to_rfc3339(*made->expires) + "|done");
   auto& keys = bench.engine().api_keys();
   const auto next = await([&](auto done) {
     keys.rotate({"old", "new", "digest", {}, 0ms}, {"otto", "due"}, done);
   });
   REQUIRE(next);
-  CHECK(*next->expires - next->created > 50min);
-  CHECK(*next->expires - next->created <= 1h);
+  CHECK(*next->expires - next->created == 1h);
   const auto last = await([&](auto done) {
     keys.rotate({"new", "last", "digest", 5min, 0ms}, {"otto", "due"}, done);
   });
   REQUIRE(last);
   CHECK(*last->expires - last->created == 5min);
+  // One that is being replaced has a shorter time left, which is not its lifetime.
+  key.id = "other";
+  key.caller = "bob";
+  REQUIRE(create(bench, key));
+  const auto rotate = [&](const std::string& old, const std::string& id, std::chrono::milliseconds overlap) {
+    return await([&](auto done) { keys.rotate({old, id, "digest", {}, overlap}, {"otto", "due"}, done); });
+  };
+  REQUIRE(rotate("other", "other2", 60s));
+  const auto again = rotate("other", "other3", 0ms);
+  REQUIRE(again);
+  CHECK(*again->expires - again->created == 1h);
+
+  engine::ApiKeys::Rotation forbidden{"last", "last2", "digest", {}, 0ms};
+  std::string asked;
+  forbidden.check = [&](const store::ApiKey& wanted) -> base::Result<void> {
+    asked = wanted.scopes;
+    return base::fail(ErrorCode::permission_denied, "no");
+  };
+  const auto refused = await([&](auto done) { keys.rotate(forbidden, {"otto", "due"}, done); });
+  CHECK(refused.error().code == ErrorCode::permission_denied);
+  CHECK(asked == "read");
+  CHECK(audited(bench)[0].ends_with("|permission_denied"));
+}
+
+TEST_CASE(
+    "API keys: an action waits until the keys can be read, not for ever, and what fails is tried again") {
+  std::atomic<int> failures{0}, throws{0};
+  EngineBench::Options options = EngineBench::with_retention();
+  options.engine.disk_retry = 1ms;
+  options.faults.api_keys_fail = [&] {
+    if (throws > 0 && throws-- > 0) throw std::bad_alloc();
+    return failures > 0 && failures-- > 0;
+  };
+  EngineBench bench(std::move(options));
+  Taker taker;
+  auto& keys = bench.engine().api_keys();
+  keys.set_took(taker.took());
+  failures = 3;
+  REQUIRE(create(bench, new_key("first")));
+  CHECK(failures == 0);
+  CHECK(taker.has("first"));
+  throws = 2;
+  REQUIRE(create(bench, new_key("second")));
+  CHECK(taker.has("second"));
+  failures = 1'000'000'000;
+  const auto revoked = await([&](auto done) { keys.revoke("first", {"otto", "leaked"}, done); });
+  CHECK(revoked.error().code == ErrorCode::unavailable);
+  CHECK(bench.store().api_key("first")->revoked);
+  CHECK(audited(bench)[0] == "revoke-key|ann|key first|done");
+  const int before = taker.times;
+  failures = 0;  // without another order
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  while (taker.times == before && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  CHECK(taker.times > before);
 }
 
 TEST_CASE("API keys: keys that ended a month ago are removed at the start, and a caller's with its data") {
@@ -160,7 +220,33 @@ TEST_CASE("API keys: keys that ended a month ago are removed at the start, and a
   CHECK(gone->keys == 1);
   while (taker.has("lasting") && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   CHECK(!taker.has("lasting"));
-  CHECK(audited(bench) == std::vector<std::string>{"delete-caller|bob|0 tasks, 1 API key|done"});
+  CHECK(audited(bench) ==
+        std::vector<std::string>{"delete-caller|bob|0 tasks|done", "delete-keys|bob|1 API key|done"});
+}
+
+TEST_CASE(
+    "API keys: those of a caller are gone before its tasks are looked at, and also if these must stay") {
+  EngineBench bench(EngineBench::with_retention());
+  Taker taker;
+  bench.engine().api_keys().set_took(taker.took());
+  REQUIRE(create(bench, new_key("key", task::kAnonymous.value)));
+  REQUIRE(create(bench, new_key("other")));
+  const auto erase = [&](const std::string& caller) {
+    std::promise<base::Result<engine::Erasure::Erased>> erased;
+    bench.engine().erasure()->erase_caller(caller, {"otto", "asked to"}, [&](auto gone) {
+      CHECK(!taker.has("key"));
+      erased.set_value(gone);
+    });
+    return erased.get_future().get();
+  };
+  const auto accepted = bench.submit(EngineBench::message("x"));
+  REQUIRE(accepted);
+  const auto refused = erase(task::kAnonymous.value);
+  REQUIRE(!refused);
+  CHECK(refused.error().code == ErrorCode::conflict);
+  CHECK(refused.error().for_caller.find("1 API key") != std::string::npos);
+  CHECK(taker.has("other"));
+  CHECK(erase("nobody").error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("API keys: a node tells the others, and looks at their keys when told or while there are keys") {
