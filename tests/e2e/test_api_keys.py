@@ -11,12 +11,14 @@ from operate_case import OPERATOR, VIEWER
 from test_access_table import CALLS, OPERATIONS
 
 ALICE = "alices-token-is-long-enough-0123456789"
-TOKENS = [{"caller": "alice", "token": ALICE}, *operate_case.TOKENS]
+LIMITED = "lims-token-is-long-enough-0123456789"
+TOKENS = [{"caller": "alice", "token": ALICE}, *operate_case.TOKENS,
+          {"caller": "lim", "token": LIMITED, "role": "operator", "scopes": ["read", "operate"], "agents": ["joke"]}]
 KEY = re.compile(r"baton_([0-9A-Za-z]{8})_([0-9A-Za-z]{43})[0-9A-Za-z]{6}")
 
 
 class KeyCase(unittest.TestCase):
-    CONFIG = {"tokens": TOKENS, "key_header": "X-API-Key"}
+    CONFIG = {"tokens": TOKENS, "key_header": "X-API-Key", "log": {"access": True}}
 
     @classmethod
     def setUpClass(cls):
@@ -41,8 +43,8 @@ class KeyCase(unittest.TestCase):
         self.assertRegex(answer.body["apiKey"], KEY)
         return answer.body["apiKey"], answer.body["key"]
 
-    def act(self, key, action, **body):
-        return self.ask("POST", f"/keys/{KEY.match(key)[1]}/{action}", {"reason": "a test", **body})
+    def act(self, key, action, token=OPERATOR, **body):
+        return self.ask("POST", f"/keys/{KEY.match(key)[1]}/{action}", {"reason": "a test", **body}, token)
 
     def row(self, key, token=VIEWER):
         rows = self.ask("GET", "/keys", token=token).body["keys"]
@@ -86,6 +88,18 @@ class Keys(KeyCase):
                 self.assertEqual(outcome(self, name, message("none"), reader)[0] == "PERMISSION_DENIED",
                                  scope != "read")
 
+    @client.only_if(client.has_grpc())
+    def test_the_playground_passes_a_key_on_from_either_header(self):
+        chief = self.create("pia", role="operator")[0]
+        message = {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": "x"}]}
+        body = json.dumps({"agent": "joke", "message": message}).encode()
+        for headers in ({"Authorization": f"Bearer {chief}"}, {"X-API-Key": chief}):
+            with self.subTest(next(iter(headers))):
+                opened = self.server.open_http("POST", operate_case.PREFIX + "/playground/grpc", body,
+                                               {"Content-Type": "application/json", **headers},
+                                               lambda event: operate_case.check_event(event, "GrpcEvent"))
+                self.assertEqual([block.frame for block in opened.rest()][-1]["status"], {"status": "OK"})
+
     def test_a_key_has_the_scopes_agents_and_role_that_its_operator_chose(self):
         reader, row = self.create("rita", scopes=["read", "cancel"], agents=["joke"], children="own")
         self.assertEqual((row["scopes"], row["agents"], row["children"]), (["read", "cancel"], ["joke"], "own"))
@@ -106,14 +120,59 @@ class Keys(KeyCase):
     def test_wrong_orders_are_refused(self):
         for wrong in ({"caller": ""}, {"caller": "a\nb"}, {"caller": "anonymous"}, {"role": "king"}, {"scopes": []},
                       {"scopes": ["fly"]}, {"agents": []}, {"agents": ["a b"]}, {"children": "own"},
-                      {"children": "none"}, {"seconds": 0}, {"seconds": "1"}, {"seconds": 10 ** 12}, {"secret": "x"}):
+                      {"children": "none"}, {"seconds": 0}, {"seconds": "1"}, {"seconds": 10 ** 12}, {"secret": "x"},
+                      {"agents": None}, {"scopes": None}, {"seconds": None}, {"role": None}, {"children": None},
+                      {"scopes": ["operate"]}, {"role": "viewer", "scopes": ["read", "send"]},
+                      {"role": "viewer", "agents": ["joke"]}, {"role": "viewer", "scopes": ["cancel"]},
+                      {"role": "operator", "scopes": ["send"]}):
             with self.subTest(wrong):
                 answer = self.ask("POST", "/keys", {"caller": "x", "reason": "x", **wrong})
                 self.assertEqual(answer.status, 400, answer.raw)
+                self.assertIn(f"{next(iter(wrong)) if len(wrong) == 1 else list(wrong)[-1]}: ",
+                              answer.body["error"]["message"])
+        known = self.create("x")[0]
+        for wrong in ({"seconds": None}, {"overlapSeconds": None}):
+            with self.subTest(wrong):
+                self.assertEqual(self.act(known, "rotate", **wrong).status, 400)
         self.assertEqual(self.ask("POST", "/keys", {"caller": "x"}).status, 400)
         self.assertEqual(self.ask("POST", "/keys/none/rotate", {"reason": "x"}).status, 404)
         self.assertEqual(self.ask("POST", "/keys/none/revoke", {"reason": "x"}).status, 404)
         self.assertEqual(self.ask("GET", "/keys?state=old").status, 400)
+
+    def test_an_operator_gives_no_right_that_its_own_token_lacks(self):
+        for wrong in ({}, {"scopes": ["read"]}, {"scopes": ["send", "read"], "agents": ["joke"]}, {"agents": ["joke"]},
+                      {"scopes": ["read"], "agents": ["joke", "slow"]}):
+            with self.subTest(wrong):
+                refused = self.ask("POST", "/keys", {"caller": "mia", "reason": "x", **wrong}, LIMITED)
+                self.assertEqual((refused.status, refused.body["error"]["code"]), (403, "permission_denied"))
+        viewer = self.create("mia", token=LIMITED, role="viewer")[0]
+        limited = self.create("mia", token=LIMITED, scopes=["read"], agents=["joke"])[0]
+        self.assertEqual(self.act(viewer, "revoke", token=LIMITED).status, 200)
+        self.assertEqual(self.act(limited, "rotate", token=LIMITED, overlapSeconds=0).status, 201)
+        full = self.create("max")[0]
+        self.assertEqual(self.act(full, "rotate", token=LIMITED).status, 403)
+        rows = self.ask("GET", "/audit?limit=200").body["rows"]
+        told = [(row["action"], row["outcome"], row["detail"]) for row in rows if row.get("caller") in ("mia", "max")]
+        number = KEY.match(full)[1]
+        self.assertEqual((told[0][1], told[1]), ("permission_denied", (
+            "create-key", "done", f"key {number}, caller, scopes send read cancel, without end")))
+        self.assertIn("viewer, scopes read, without end", told[-1][2])
+        self.assertIn("caller, scopes read, agents joke, without end", told[2][2])
+
+    def test_a_whole_key_stands_for_its_id_and_is_recorded_nowhere(self):
+        key, row = self.create("paste")
+        new = self.ask("POST", f"/keys/{key}/rotate", {"reason": "x", "seconds": 60}).body["apiKey"]
+        escaped = key.replace("_", "%5F").replace("b", "%62", 1)
+        self.assertEqual(self.ask("POST", f"/keys/{escaped}/revoke", {"reason": "x"}).body["key"]["id"], row["id"])
+        wrong = new[:-1] + ("A" if new[-1] != "A" else "B")
+        for odd in (wrong, new + "x", new[:40], "%" + new, KEY.match(new)[2], new.replace("_", "-")):
+            with self.subTest(odd):
+                refused = self.ask("POST", f"/keys/{odd}/revoke", {"reason": "x"})
+                self.assertEqual((refused.status, KEY.match(new)[2][:20] in refused.raw.decode()), (404, False))
+        self.assertEqual((self.status(key), self.status(new)), (401, 200))
+        harness.wait_for(lambda: f"/keys/baton_{row['id']}_***/rotate" in self.server.log_text(), what="the access log")
+        for text in (self.server.log_text(), self.ask("GET", "/audit?limit=200").raw.decode()):
+            self.assertNotIn(KEY.match(key)[2][:20], text)
 
     def test_a_caller_has_two_keys_while_one_is_rotated(self):
         old, row = self.create("rolf", scopes=["read"])
@@ -172,8 +231,11 @@ class Keys(KeyCase):
         self.assertNotIn("usedAt", self.row(unused))
         gone = self.ask("DELETE", "/callers/survivor", {"reason": "asked to"})
         self.assertEqual((gone.status, gone.body), (200, {"tasks": 0, "left": 0, "keys": 2}))
-        harness.wait_for(lambda: self.status(key) == 401, what="the key to go")
+        self.assertEqual(self.status(key), 401)
         self.assertEqual(self.ask("GET", "/keys?caller=survivor").body["keys"], [])
+        rows = self.ask("GET", "/audit?limit=200").body["rows"]
+        self.assertEqual([(row["action"], row["detail"]) for row in rows if row.get("caller") == "survivor"][:2],
+                         [("delete-caller", "0 tasks"), ("delete-keys", "2 API keys")])
 
     def test_baton_ops_keys_does_all_of_it(self):
         def ops(*words, form=("--json",)):
@@ -191,8 +253,10 @@ class Keys(KeyCase):
         number = KEY.match(old)[1]
         code, lines, _ = ops("rotate", number, "--overlap", "60", "--reason", "due")
         self.assertEqual((code, self.status(lines[0]["apiKey"])), (0, 200))
-        code, lines, _ = ops("revoke", number, "--reason", "done")
+        code, lines, _ = ops("revoke", old, "--reason", "pasted whole")
         self.assertEqual((code, lines[0]["key"]["state"], self.status(old)), (0, "revoked", 401))
+        code, lines, told = ops("revoke", old[:13], "--reason", "pasted in part")
+        self.assertEqual((code, lines, old[6:13] in told), (2, [], False), told)
         code, lines, _ = ops("--caller", "clive", "--state", "valid")
         self.assertEqual((code, [row["caller"] for row in lines]), (0, ["clive"]))
         code, lines, told = ops("revoke", number, "--reason", "again")

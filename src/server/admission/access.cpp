@@ -222,7 +222,8 @@ base::Result<Operator> authenticate_operator(const ServerOptions& options, const
     return base::fail(base::ErrorCode::permission_denied,
                       "this token belongs to a caller: a viewer's or operator's token is required");
   if (!known->scopes.has(Scope::read)) return base::fail(lacks(Scope::read));
-  return Operator{known->caller.value, known->role == Role::operates && known->scopes.has(Scope::operate)};
+  const bool may_act = known->role == Role::operates && known->scopes.has(Scope::operate);
+  return Operator{known->caller.value, may_act, known->scopes, known->agents, known->binds_children};
 }
 
 bool await_token(const ServerOptions& options, const http::Request& request, std::function<void()> done) {

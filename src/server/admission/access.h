@@ -53,6 +53,10 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret);
 struct Operator {
   std::string name;      // the token's caller, as recorded in the audit log
   bool may_act = false;  // false: a viewer
+  // What the token allows beyond that: no operator makes a key that allows more.
+  Scopes scopes = Scopes::all();
+  std::vector<std::string> agents = {};  // empty: all
+  bool binds_children = false;
 };
 
 // The operator or viewer identified by the request's bearer token, which is required. Fails with

@@ -64,21 +64,22 @@ base::Error wrong_member(std::string_view member, std::string_view what) {
   return {ErrorCode::invalid_argument, std::string(member) + ": " + std::string(what), {}};
 }
 
+// A null is not taken for no value: it would lift the limit that somebody meant to set.
 base::Result<std::optional<seconds>> seconds_in(const ActionBody& body, std::string_view member,
                                                 seconds least, seconds most) {
   const json::Value given = body[member];
-  if (given.absent()) return std::optional<seconds>();
+  if (given.missing()) return std::optional<seconds>();
   const auto number = given.integer();
   if (number && *number >= least.count() && *number <= most.count()) return std::optional(seconds(*number));
   return fail(wrong_member(member, "must be a whole number from " + std::to_string(least.count()) + " to " +
                                        std::to_string(most.count())));
 }
 
-// The strings of a list, separated by spaces; empty if it is absent.
+// The strings of a list, separated by spaces; empty if it is missing.
 base::Result<std::string> list_in(const ActionBody& body, std::string_view member) {
   const json::Value list = body[member];
   std::string text;
-  if (list.absent()) return text;
+  if (list.missing()) return text;
   const auto is_word = [](std::string_view word) {
     return !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return c > ' ' && c != 0x7f; });
   };
@@ -92,24 +93,51 @@ base::Result<std::string> list_in(const ActionBody& body, std::string_view membe
   return text;
 }
 
-// The scopes by name; all four if none are given, as for a token.
-base::Result<std::string> scopes_in(const ActionBody& body) {
-  auto given = list_in(body, "scopes");
-  Scopes scopes = Scopes::all();
-  if (given && !given->empty()) {
-    scopes = Scopes();
-    for (const std::string& word : split_words(*given)) {
-      if (!scopes.add(word)) given = fail(wrong_member("scopes", ""));
-    }
-  }
-  if (!given)
-    return fail(wrong_member("scopes", "must be a list of at least one of send, read, cancel and operate"));
+// The scopes that have an effect in this role.
+Scopes scopes_of_role(Role role) {
+  if (role == Role::operates) return Scopes::all();
+  Scopes scopes;
+  scopes.add(Scope::read);
+  if (role == Role::views) return scopes;
+  scopes.add(Scope::send);
+  scopes.add(Scope::cancel);
+  return scopes;
+}
+
+Scopes scopes_named(std::string_view words) {
+  Scopes scopes;
+  for (const std::string& word : split_words(words)) scopes.add(word);
+  return scopes;
+}
+
+std::string names_of(Scopes scopes) {
   std::string names;
   for (std::size_t i = 0; i < kScopeNames.size(); ++i) {
     if (!scopes.has(static_cast<Scope>(i))) continue;
     names += (names.empty() ? "" : " ") + std::string(kScopeNames[i]);
   }
   return names;
+}
+
+// All that have an effect in the role, if none are given.
+base::Result<Scopes> scopes_in(const ActionBody& body, Role role) {
+  const Scopes useful = scopes_of_role(role);
+  const auto given = list_in(body, "scopes");
+  if (given && given->empty()) return useful;
+  Scopes scopes;
+  bool is_good = given.has_value();
+  for (const std::string& word : split_words(given.value_or(""))) is_good = is_good && scopes.add(word);
+  if (!is_good)
+    return fail(wrong_member("scopes", "must be a list of at least one of send, read, cancel and operate"));
+  Scopes all = useful;
+  all.add(scopes);
+  const std::string whose = "of the role " + std::string(name_of(role));
+  if (all != useful)
+    return fail(wrong_member("scopes", "a key " + whose + " can only use " + names_of(useful)));
+  // Reading is a condition of all that the operator API does.
+  if (role != Role::calls && !scopes.has(Scope::read))
+    return fail(wrong_member("scopes", "a key " + whose + " is of no use without read"));
+  return scopes;
 }
 
 base::Result<store::ApiKey> read_new_key(const ActionBody& body) {
@@ -122,22 +150,49 @@ base::Result<store::ApiKey> read_new_key(const ActionBody& body) {
     return fail(wrong_member(
         "caller",
         "must be a name of 1 to 256 bytes, without control characters, and not " + task::kAnonymous.value));
-  key.role = body["role"].absent() ? std::string(name_of(Role::calls)) : body["role"].str();
-  if (!role_named(key.role)) return fail(wrong_member("role", "must be caller, viewer or operator"));
-  auto scopes = scopes_in(body);
+  const auto role = body["role"].missing() ? Role::calls : role_named(body["role"].str());
+  if (!role) return fail(wrong_member("role", "must be caller, viewer or operator"));
+  key.role = name_of(*role);
+  const auto scopes = scopes_in(body, *role);
   if (!scopes) return fail(scopes.error());
-  key.scopes = std::move(*scopes);
+  key.scopes = names_of(*scopes);
   auto agents = list_in(body, "agents");
   if (!agents) return fail(agents.error());
   key.agents = std::move(*agents);
+  for (const char* member : {"agents", "children"}) {
+    if (*role == Role::views && !body[member].missing())
+      return fail(wrong_member(member, "has no effect for a viewer, who calls no agents"));
+  }
   key.binds_children = body["children"].str() == "own";
-  const bool is_any = body["children"].absent() || body["children"].str() == "any";
+  const bool is_any = body["children"].missing() || body["children"].str() == "any";
   if (!is_any && (!key.binds_children || key.agents.empty()))
     return fail(wrong_member("children", "must be any, or own together with agents"));
   const auto lifetime = seconds_in(body, "seconds", seconds(1), kLifetimeMax);
   if (!lifetime) return fail(lifetime.error());
   if (*lifetime) key.lifetime = **lifetime;
   return key;
+}
+
+// Fails with permission_denied if the key allows what the operator's own token does not.
+base::Result<void> check_rights(const Operator& maker, const store::ApiKey& key) {
+  const auto refuse = [](const std::string& what) {
+    return fail(ErrorCode::permission_denied, "your own token " + what + ", so it cannot give that to a key");
+  };
+  const Scopes scopes = scopes_named(key.scopes);
+  for (std::size_t i = 0; i < kScopeNames.size(); ++i) {
+    const auto scope = static_cast<Scope>(i);
+    if (scopes.has(scope) && !maker.scopes.has(scope))
+      return refuse("lacks the scope " + std::string(kScopeNames[i]));
+  }
+  if (key.role == name_of(Role::views) || maker.agents.empty()) return {};
+  if (key.agents.empty()) return refuse("is not valid for all agents");
+  for (const std::string& agent : split_words(key.agents)) {
+    if (std::ranges::find(maker.agents, agent) == maker.agents.end())
+      return refuse("is not valid for the agent " + agent);
+  }
+  if (maker.binds_children && !key.binds_children)
+    return refuse("lets tasks delegate to its own agents only");
+  return {};
 }
 
 // The id of the key in the path, which may be a whole key. Fails with not_found for all that is no id: that
@@ -178,6 +233,8 @@ void create_api_key(const CallPtr& call) {
   if (!body) return answer(call, fail(body.error()));
   auto key = read_new_key(*body);
   if (!key) return answer(call, fail(key.error()));
+  if (const auto allowed = check_rights(call->who, *key); !allowed)
+    return answer(call, fail(allowed.error()));
   base::MadeApiKey made = base::make_api_key();
   key->id = made.id;
   key->digest = std::move(made.digest);
@@ -197,6 +254,7 @@ void rotate_api_key(const CallPtr& call) {
   base::MadeApiKey made = base::make_api_key();
   engine::ApiKeys::Rotation rotation{
       *id, made.id, std::move(made.digest), {}, overlap->value_or(kOverlapUsual)};
+  rotation.check = [who = call->who](const store::ApiKey& key) { return check_rights(who, key); };
   if (*lifetime) rotation.lifetime = **lifetime;
   call->facts.services.engine.api_keys().rotate(std::move(rotation), body->actor(),
                                                 done_with_key(call, std::move(made.text)));

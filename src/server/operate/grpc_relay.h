@@ -16,7 +16,7 @@ struct GrpcCall {
   task::AgentName agent;
   bool streams = true;        // SendStreamingMessage, else SendMessage
   std::string request;        // its SendMessageRequest, in ProtoJSON
-  std::string authorization;  // the header, as its caller sent it
+  std::string authorization;  // the header of its caller, or what means the same
   int stop_fd = -1;           // the call ends when this becomes readable; stays open until `on_end`
 };
 

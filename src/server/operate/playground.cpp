@@ -116,6 +116,9 @@ base::Result<GrpcCall> read_call(const Call& call) {
   made.streams = streams.absent() || streams.boolean();
   made.request = R"({"message":)" + std::string(message.raw()) + "}";
   made.authorization = std::string(call.request().header("Authorization"));
+  const std::string& key_header = call.facts.services.options.key_header;
+  if (made.authorization.empty() && !key_header.empty())
+    made.authorization = "Bearer " + std::string(call.request().header(key_header));
   return made;
 }
 
