@@ -422,26 +422,27 @@ void Service::admit(const Config& config) {
   share();
 }
 
-// Sets the share of each caller, if there are several. From any thread.
+// Sets the share of each caller, if there are several. From any thread: under the lock, so that the last call
+// sets what the last change wants.
 void Service::share() {
-  const auto known = callers_.with([](const Callers& now) { return now; });
-  std::set<std::string> all = known.configured;
-  all.insert(known.with_keys.begin(), known.with_keys.end());
-  const auto share_of = [&](int most) {
-    if (all.size() < 2 && !known.has_issuers) return 0;
-    return std::max(1, static_cast<int>(known.share * most));
-  };
-  options_.streams.set_max(share_of(limits_.streams_max));
-  options_.replies.set_max(share_of(limits_.connections_max));
-  engine_.set_caller_queue_max(share_of(known.queue_max));
-  engine_.set_caller_delayed_max(share_of(known.delayed_max));
+  callers_.with([&](const Callers& known) {
+    std::set<std::string> all = known.configured;
+    all.insert(known.with_keys.begin(), known.with_keys.end());
+    const auto share_of = [&](int most) {
+      if (all.size() < 2 && !known.has_issuers) return 0;
+      return std::max(1, static_cast<int>(known.share * most));
+    };
+    options_.streams.set_max(share_of(limits_.streams_max));
+    options_.replies.set_max(share_of(limits_.connections_max));
+    engine_.set_caller_queue_max(share_of(known.queue_max));
+    engine_.set_caller_delayed_max(share_of(known.delayed_max));
+  });
 }
 
 // Called whenever the API keys have changed, on a thread of the engine.
 void Service::take_api_keys(const engine::ApiKeys::Keys& keys) {
   api_keys_->set(keys);
-  std::set<std::string> callers;
-  for (const store::ApiKey& key : keys) callers.insert(key.caller);
+  std::set<std::string> callers = server::callers_of(keys, dependencies_.clock.now());
   callers_.with([&](Callers& known) { known.with_keys = std::move(callers); });
   share();
 }

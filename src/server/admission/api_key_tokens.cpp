@@ -41,6 +41,15 @@ std::vector<std::string> split_words(std::string_view list) {
   return words;
 }
 
+std::set<std::string> callers_of(const engine::ApiKeys::Keys& keys, base::Timestamp at) {
+  std::set<std::string> callers;
+  for (const store::ApiKey& key : keys) {
+    const auto role = role_named(key.role);
+    if (role && *role != Role::views && key.is_valid(at)) callers.insert(key.caller);
+  }
+  return callers;
+}
+
 // Uses that were not taken yet survive in the new keys.
 void ApiKeyTokens::set(const engine::ApiKeys::Keys& keys) {
   const auto before = keys_.with([](const auto& now) { return now; });

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,6 +28,9 @@ std::string_view name_of(Role role);
 std::optional<Role> role_named(std::string_view name);
 // The words of a list that is separated by spaces.
 std::vector<std::string> split_words(std::string_view list);
+
+// The callers that may call agents with a key that is valid at this time.
+std::set<std::string> callers_of(const engine::ApiKeys::Keys& keys, base::Timestamp at);
 
 class ApiKeyTokens final : public TokenSource {
  public:

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "base/api_key_text.h"
 #include "server/admission/access.h"
 #include "support/manual_clock.h"
@@ -73,6 +75,20 @@ TEST_CASE("API keys: a key is its caller's with its rights, until it is revoked 
   CHECK(keys.find(other.text).reason == "API key " + other.id + " was revoked");
   CHECK(keys.find(made.text).reason.ends_with("is unknown"));
   CHECK(found.token->caller.value == "ann");  // a request that began keeps it
+}
+
+TEST_CASE("API keys: callers are those with a valid key that may call") {
+  const auto made = base::make_api_key();
+  store::ApiKey expired = row_of(made, "eve"), revoked = row_of(made, "rob"), viewer = row_of(made, "vera"),
+                chief = row_of(made, "otto"), lasting = row_of(made, "ann"), strange = row_of(made, "zoe");
+  expired.expires = kNow;
+  revoked.revoked = kNow - 1s;
+  viewer.role = "viewer";
+  chief.role = "operator";
+  lasting.expires = kNow + 1s;
+  strange.role = "emperor";
+  CHECK(server::callers_of({expired, revoked, viewer, chief, lasting, strange}, kNow) ==
+        std::set<std::string>{"ann", "otto"});
 }
 
 TEST_CASE("API keys: the last use is told once for each minute, and survives a change of the keys") {
