@@ -197,10 +197,27 @@ export const keys = {
       return (await fetch(`http://${server.address}/agents/lab`, { method: "POST", headers, body })).status;
     };
     await page.click("button:has-text('Create…')");
+    await page.selectOption("#key-role", "viewer");
+    assert.ok(!(await page.isVisible("#key-agents")));
+    assert.equal(await page.locator("dialog input[type=checkbox]:checked").count(), 1);
+    await page.selectOption("#key-role", "caller");
     await page.fill("#key-caller", "kate");
-    await page.uncheck("dialog input[value=operate]");
     await page.fill("dialog [name=reason]", "a test");
+    // Esc while the key is being made, and then while it is shown, loses nothing.
+    let goOn = () => {};
+    const may = new Promise((resolve) => (goOn = resolve));
+    await page.route("**/operate/v1/keys", async (route) => {
+      if (route.request().method() === "POST") await may;
+      await route.continue();
+    });
+    const asks = page.waitForRequest((request) => request.method() === "POST");
     await page.click("dialog button:has-text('Create'):not(:has-text('…'))");
+    await asks;
+    for (let i = 0; i < 3; ++i) await page.keyboard.press("Escape");
+    goOn();
+    await page.locator("dialog .code").waitFor();
+    await page.unroute("**/operate/v1/keys");
+    for (let i = 0; i < 3; ++i) await page.keyboard.press("Escape");
     const first = await shown();
     assert.match(first, /^baton_[0-9A-Za-z]{57}$|^baton_[0-9A-Za-z]{8}_[0-9A-Za-z]+$/);
     assert.ok(!(await page.content()).includes(first), "the key is still on the page");

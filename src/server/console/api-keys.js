@@ -1,7 +1,7 @@
 // API keys: who has which, and making, rotating and revoking them.
 import { apiKeys, post } from "./api.js";
 import { copyButton, nothing, state } from "./bits.js";
-import { confirmed, toast } from "./dialog.js";
+import { confirmed, holdOpen, toast } from "./dialog.js";
 import { fill, h, keyed } from "./dom.js";
 import { mayAct, Page } from "./page.js";
 import { when } from "./when.js";
@@ -9,10 +9,15 @@ import { when } from "./when.js";
 /** @typedef {import("./api.js").ApiKey} ApiKey */
 
 const day = 86400;
-const scopes = ["send", "read", "cancel", "operate"];
+/** The scopes that a key of the role can use. */
+const scopes = /** @type {Record<string, string[]>} */ ({
+  caller: ["send", "read", "cancel"],
+  viewer: ["read"],
+  operator: ["send", "read", "cancel", "operate"],
+});
 
 /**
- * Shows a new key, which cannot be seen again.
+ * Shows a new key, which cannot be seen again: only the button closes the dialog.
  * @param {string} text
  * @param {ApiKey} key
  */
@@ -26,6 +31,7 @@ function showOnce(text, key) {
     h("div", { class: "code" }, text),
     h("div", { class: "buttons" }, copyButton("Copy", "Copy the key", () => text), close),
   );
+  holdOpen(dialog, () => true);
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
@@ -83,6 +89,7 @@ class ApiKeys extends Page {
       ...(row.revokedAt ? [/** @type {[string, import("./dom.js").Child]} */ (["Revoked", when(row.revokedAt)])] : []),
       ["Scopes", row.scopes.join(", ")],
       ["Agents", row.agents?.join(", ") ?? "all"],
+      ...(row.children ? [/** @type {[string, import("./dom.js").Child]} */ (["Children", row.children])] : []),
     ];
     return h(
       "li",
@@ -123,7 +130,8 @@ class ApiKeys extends Page {
     /** @type {{apiKey: string, key: ApiKey} | undefined} */
     let made;
     const act = async (/** @type {string} */ reason) => (made = await post(path, { ...body(), reason }));
-    if (!(await confirmed({ ...ask, act })) || !made) return;
+    await confirmed({ ...ask, act });
+    if (!made) return;
     showOnce(made.apiKey, made.key);
     this.attempt(() => this.refresh());
   }
@@ -137,7 +145,16 @@ class ApiKeys extends Page {
       { id: "key-role" },
       ...["caller", "viewer", "operator"].map((name) => h("option", { value: name }, name)),
     );
-    const boxes = scopes.map((name) => h("input", { type: "checkbox", checked: true, value: name }));
+    const boxes = scopes.operator.map((name) => h("input", { type: "checkbox", checked: true, value: name }));
+    const fits = () => {
+      for (const box of boxes) {
+        box.disabled = !scopes[role.value].includes(box.value);
+        box.checked = !box.disabled;
+      }
+      for (const part of agents.parts) part.hidden = role.value === "viewer";
+    };
+    role.addEventListener("change", fits);
+    fits();
     const more = [
       ...caller.parts,
       h("label", { for: "key-role" }, "Role"),
@@ -150,7 +167,7 @@ class ApiKeys extends Page {
       caller: caller.input.value.trim(),
       role: role.value,
       scopes: boxes.filter((box) => box.checked).map((box) => box.value),
-      ...(listed(agents.input.value).length > 0 ? { agents: listed(agents.input.value) } : {}),
+      ...(role.value !== "viewer" && listed(agents.input.value).length > 0 ? { agents: listed(agents.input.value) } : {}),
       ...(days.input.value ? { seconds: Number(days.input.value) * day } : {}),
     }));
   }

@@ -10,7 +10,23 @@ import { told } from "./page.js";
  */
 
 /**
- * Shows the dialog. Resolves to whether the action was done; its failure is shown in the dialog, to try again.
+ * Keeps the Esc key from closing the dialog while `holds` says so. Browsers close it all the same when they cannot
+ * ask, so what must not be lost cannot rely on this alone.
+ * @param {HTMLDialogElement} dialog
+ * @param {() => boolean} holds
+ */
+export function holdOpen(dialog, holds) {
+  const hold = (/** @type {Event} */ event) => {
+    if (holds()) event.preventDefault();
+  };
+  dialog.addEventListener("cancel", hold);
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hold(event);
+  });
+}
+
+/**
+ * Shows the dialog. It stays open while the action runs. Resolves to whether the action was done; its failure is shown in the dialog, to try again.
  * @param {Ask} ask
  * @returns {Promise<boolean>}
  */
@@ -36,23 +52,30 @@ export function confirmed(ask) {
   reason.focus();
   return new Promise((resolve) => {
     let done = false;
-    dialog.addEventListener("close", () => {
+    let busy = false;
+    const ends = () => {
       dialog.remove();
       resolve(done);
+    };
+    holdOpen(dialog, () => busy);
+    dialog.addEventListener("close", () => {
+      if (!busy) ends();
     });
     leave.addEventListener("click", () => dialog.close());
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      go.disabled = true;
+      go.disabled = leave.disabled = busy = true;
       try {
         await ask.act(reason.value.trim());
         done = true;
-        dialog.close();
       } catch (error) {
         say(problem, told(error));
         problem.hidden = false;
+        if (!dialog.open) toast(told(error));
       }
-      go.disabled = false;
+      go.disabled = leave.disabled = busy = false;
+      if (!dialog.open) ends();
+      else if (done) dialog.close();
     });
   });
 }
