@@ -1,8 +1,6 @@
 // IssuerKeys: fetches the keys of authorization servers when they are due.
 //
-// A key set is at a URL or in a file, or its URL is found by the issuer's discovery document (OpenID Connect
-// Discovery, or else RFC 8414), whose `issuer` must be ours byte by byte. The operator chose the issuer, so
-// its origin may have any address; a key set elsewhere must be at a public one. Redirects are not followed.
+// A key set is at a URL or in a file, or its URL is found by the issuer's discovery document.
 //
 // Threads: one of its own, which fetches one after the other. Lifetime: the issuers must outlive it.
 #pragma once
@@ -11,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "app/issuer_calls.h"
 #include "base/threads.h"
 #include "base/unique_fd.h"
 #include "outbound/call_counts.h"
@@ -31,13 +30,11 @@ class IssuerKeys {
   using Fetched = base::Result<server::JwtIssuers::Fetched>;
   void run();
   Fetched fetch(const server::JwtIssuers::Due& due) const;
-  base::Result<std::string> keys_url_of(const std::string& issuer) const;
-  Fetched get(const std::string& url, bool is_trusted) const;
+  Fetched get(const std::string& url, const std::string& issuer) const;
 
   server::JwtIssuers& issuers_;
-  const outbound::Proxy proxy_;
-  outbound::CallCounts& counts_;
   const base::UniqueFd stop_fd_;
+  const IssuerCalls calls_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_due_ = false, stops_ = false;  // guarded by the mutex
