@@ -66,6 +66,18 @@ struct TlsOptions {
   http::tls::IdentityFiles files() const;
 };
 
+// Signing in to the console and the chat page; off without an issuer.
+struct SignInOptions {
+  std::string issuer;  // one of Config::issuers
+  std::string client_id;
+  std::string client_secret_file;  // empty: none
+  std::string client_secret;       // what the file contains
+  std::vector<std::string> scopes{"openid", "profile", "email"};
+  std::vector<std::string> caller_roles;  // as in server::SignInRules
+
+  bool is_on() const { return !issuer.empty(); }
+};
+
 struct Config {
   static constexpr int kGrpcOff = -1;
 
@@ -82,6 +94,9 @@ struct Config {
   outbound::Limits outbound_limits;
   std::vector<ConfiguredToken> tokens;
   std::vector<server::Issuer> issuers;  // authorization servers whose tokens are accepted
+  SignInOptions sign_in;
+  std::string token_secret_file;  // empty: none
+  std::string token_secret;       // what the file contains
   std::optional<bool> allow_anonymous;
   std::optional<bool> api_keys;
   bool allow_readable_secrets = false;  // allow files with tokens that every user can read

@@ -19,6 +19,7 @@
 #include "outbound/proxy.h"
 #include "server/admission/access.h"
 #include "server/admission/hosts.h"
+#include "server/admission/token_secret.h"
 #include "task/ids.h"
 
 namespace baton::app {
@@ -84,7 +85,7 @@ class Loader {
     if (!document->root().is_object()) return wrong(sources_.file_name, "must be a JSON object");
     file_ = document->root();
     take_section(file_, "");
-    find_tls_files();
+    find_named_files();
     file_ = {};
   }
 
@@ -103,8 +104,8 @@ class Loader {
     return slash == std::string::npos ? "" : sources_.file_name.substr(0, slash);
   }
 
-  // Makes the names of TLS files in the configuration file relative to it.
-  void find_tls_files() {
+  // Makes the names of TLS files and of secrets in the configuration file relative to it.
+  void find_named_files() {
     const std::string folder = folder_of_file();
     const auto resolve = [&](std::string& name) {
       if (!folder.empty() && !name.empty() && !name.starts_with('/')) name = folder + "/" + name;
@@ -114,6 +115,8 @@ class Loader {
     for (std::string& name : tls.keys) resolve(name);
     resolve(tls.ticket_secret_file);
     resolve(tls.client_authorities_file);
+    resolve(config().sign_in.client_secret_file);
+    resolve(config().token_secret_file);
   }
 
   // `prefix` is empty, or the section's name followed by a dot.
@@ -316,6 +319,7 @@ class Loader {
     check_traces();
     check_tls();
     check_client_certificates();
+    check_sign_in();
     check_secrets();
     for (const server::Issuer& issuer : c.issuers) {
       if (issuer.audiences.empty() && c.server.public_url.empty())
@@ -348,6 +352,8 @@ class Loader {
     for (const http::tls::CertificateFiles& each : config().tls.files().certificates)
       files.insert(each.key.empty() ? each.chain : each.key);
     files.insert(config().tls.ticket_secret_file);
+    files.insert(config().sign_in.client_secret_file);
+    files.insert(config().token_secret_file);
     if (const StoreOptions& store = config().store; holds_password(store.database)) {
       files.insert(store.database_file);
       if (database_from_ == Source::file) files.insert(sources_.file_name);
@@ -387,6 +393,36 @@ class Loader {
         config().tokens, [](const ConfiguredToken& token) { return !token.certificate.empty(); });
     if (names_some && !asks)
       wrong("tokens", "name a certificate, which requires tls.client_authorities_file");
+  }
+
+  // Reads the files, too.
+  void check_sign_in() {
+    constexpr std::size_t kFileMax = 64 << 10;
+    SignInOptions& sign_in = config().sign_in;
+    if (const std::string& file = config().token_secret_file; !file.empty()) {
+      auto secret = read_file(file, kFileMax);
+      if (!secret)
+        wrong("token_secret_file", secret.error().for_caller);
+      else if (secret->size() < server::TokenSecret::kSizeMin)
+        wrong("token_secret_file", "must contain at least 32 bytes, such as those of openssl rand -hex 32");
+      else
+        config().token_secret = std::move(*secret);
+    }
+    if (!sign_in.is_on()) {
+      if (!sign_in.client_id.empty()) wrong("sign_in.client_id", "has no use without sign_in.issuer");
+      return;
+    }
+    if (std::ranges::find(config().issuers, sign_in.issuer, &server::Issuer::url) == config().issuers.end())
+      wrong("sign_in.issuer", "must be one of issuers, which say what the claims of its people mean");
+    if (sign_in.client_id.empty()) wrong("sign_in.client_id", "is required with sign_in.issuer");
+    if (std::ranges::find(sign_in.scopes, "openid") == sign_in.scopes.end())
+      wrong("sign_in.scopes", "must contain openid");
+    if (sign_in.client_secret_file.empty()) return;
+    auto secret = read_text_file(sign_in.client_secret_file, kFileMax);
+    if (!secret) return wrong("sign_in.client_secret_file", secret.error().for_caller);
+    while (secret->ends_with('\n') || secret->ends_with('\r')) secret->pop_back();
+    if (secret->empty()) wrong("sign_in.client_secret_file", "is empty");
+    sign_in.client_secret = std::move(*secret);
   }
 
   void check_hosts() {

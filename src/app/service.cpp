@@ -88,11 +88,31 @@ std::shared_ptr<server::ApiKeyTokens> api_key_tokens(const Config& config, const
   return std::make_shared<server::ApiKeyTokens>(dependencies.clock);
 }
 
-server::ServerOptions server_options(const Config& config, std::shared_ptr<server::TokenSource> jwt,
-                                     std::shared_ptr<server::TokenSource> api_keys) {
+std::shared_ptr<const server::TokenSecret> token_secret(const Config& config) {
+  if (config.token_secret.empty()) return std::make_shared<const server::TokenSecret>();
+  return std::make_shared<const server::TokenSecret>(config.token_secret);
+}
+
+// Null if nobody can sign in.
+std::shared_ptr<server::Sessions> sessions(const Config& config, const Dependencies& dependencies,
+                                           const std::shared_ptr<const server::TokenSecret>& secret) {
+  if (!config.sign_in.is_on()) return nullptr;
+  return std::make_shared<server::Sessions>(dependencies.clock, secret);
+}
+
+// What the server's options share with other objects.
+struct Shared {
+  std::shared_ptr<server::TokenSource> jwt, api_keys;
+  std::shared_ptr<server::Sessions> sessions;
+  std::shared_ptr<const server::TokenSecret> token_secret;
+};
+
+server::ServerOptions server_options(const Config& config, const Shared& shared) {
   server::ServerOptions options = config.server;
-  options.jwt = std::move(jwt);
-  options.api_keys = std::move(api_keys);
+  options.jwt = shared.jwt;
+  options.api_keys = shared.api_keys;
+  options.sessions = shared.sessions;
+  options.token_secret = shared.token_secret;
   options.anonymous = config.anonymous_allowed();
   options.any_host = options.hosts.empty() && !config.on_loopback();
   options.version = kVersion;
@@ -205,7 +225,9 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                 }),
       jwt_(jwt_issuers(config, dependencies, engine_)),
       api_keys_(api_key_tokens(config, dependencies)),
-      options_(server_options(config, jwt_, api_keys_)),
+      secret_(token_secret(config)),
+      sessions_(sessions(config, dependencies, secret_)),
+      options_(server_options(config, {jwt_, api_keys_, sessions_, secret_})),
       readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1,
                base::ThreadPriority::prompt),
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
@@ -252,6 +274,7 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
   if (dependencies_.identity != nullptr)
     pipeline_.set_remarks([this] { return remarks_on(*dependencies_.identity); });
   pipeline_.set_operators(&operators_, &operator_options_, !has_own_listener(config));
+  if (sessions_) pipeline_.set_sign_in(&sign_in_.emplace(config, dependencies, *this).pages);
   admit(config);
   if (api_keys_) {
     api_keys_->set_on_used([this] { engine_.after(kStoreUsedAfter, [this] { store_used_keys(); }); });
@@ -259,6 +282,10 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
   }
   if (jwt_) issuer_keys_.emplace(*jwt_, config.proxy, dependencies.calls);
 }
+
+Service::SignIn::SignIn(const Config& config, const Dependencies& dependencies, const Service& service)
+    : provider(dependencies.steady_clock, config.proxy, dependencies.calls),
+      pages({*service.sessions_, *service.jwt_, provider, pool, dependencies.clock, service.secret_}) {}
 
 // Drains the engine before the notifier is destroyed, because the engine wakes it.
 Service::~Service() {
@@ -290,6 +317,10 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     return serve({http, grpc, operators}, read_again, signals);
   }();
   operator_readers_.stop();
+  if (sign_in_) {
+    sign_in_->provider.stop();
+    sign_in_->pool.stop();
+  }
   if (grpc_relay_) grpc_relay_->stop();
   readers_.stop();  // their remaining work uses the pipeline
   return result;
@@ -419,6 +450,11 @@ void Service::admit(const Config& config) {
   if (!dev_token_.empty()) tokens.push_back({dev_token_, {kDevOperator}, {}, server::Role::operates});
   options_.tokens = std::move(tokens);
   if (jwt_) jwt_->set(config.issuers, config_.server.public_url);
+  if (sign_in_) {
+    const SignInOptions& sign_in = config.sign_in;
+    sign_in_->provider.set(sign_in);
+    sign_in_->pages.set({{sign_in.issuer, sign_in.client_id, sign_in.caller_roles}, sign_in.scopes});
+  }
   share();
 }
 
@@ -467,6 +503,10 @@ void Service::reload(const LoadedConfig& loaded) {
   }
   if (problems.empty() && loaded.config.issuers.empty() != config_.issuers.empty())
     problems.emplace_back("adding the first issuer, or removing the last one, requires a restart");
+  if (problems.empty() && loaded.config.sign_in.is_on() != config_.sign_in.is_on())
+    problems.emplace_back("turning sign-in on or off requires a restart");
+  if (problems.empty() && loaded.config.token_secret != config_.token_secret)
+    problems.emplace_back("changing the secret in token_secret_file requires a restart");
   if (problems.empty() && loaded.config.accepts_api_keys() != config_.accepts_api_keys())
     problems.emplace_back("turning API keys on or off requires a restart");
   // Agents must not get these variables, and agents whose cards are unchanged keep their environment.

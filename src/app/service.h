@@ -19,6 +19,7 @@
 #include "app/grpc_relay.h"
 #include "app/issuer_keys.h"
 #include "app/load_config.h"
+#include "app/sign_in_provider.h"
 #include "app/supervisor.h"
 #include "base/clock.h"
 #include "base/guarded.h"
@@ -106,8 +107,10 @@ class Service {
   notify::WebhookLinks links_;  // the URL is set once the address is known, before webhooks are rendered
   engine::Engine engine_;
   notify::Notifier notifier_;
-  const std::shared_ptr<server::JwtIssuers> jwt_;         // shared with the options; null without issuers
-  const std::shared_ptr<server::ApiKeyTokens> api_keys_;  // likewise; null if they are off
+  const std::shared_ptr<server::JwtIssuers> jwt_;            // shared with the options; null without issuers
+  const std::shared_ptr<server::ApiKeyTokens> api_keys_;     // likewise; null if they are off
+  const std::shared_ptr<const server::TokenSecret> secret_;  // likewise; signs sessions and pages' tokens
+  const std::shared_ptr<server::Sessions> sessions_;         // likewise; null if nobody can sign in
   server::ServerOptions options_;
   // Who may call, and what each gets of everything if they are several.
   struct Callers {
@@ -132,6 +135,14 @@ class Service {
   server::operate::Facts operator_facts_;
   const server::operate::Routes operators_;
   server::Pipeline pipeline_;
+  // How people sign in.
+  struct SignIn {
+    SignIn(const Config& config, const Dependencies& dependencies, const Service& service);
+    SignInProvider provider;
+    base::WorkerPool pool{"sign-in", 2, 64};
+    server::sign_in::SignIn pages;
+  };
+  std::optional<SignIn> sign_in_;                 // none if nobody can
   std::optional<IssuerKeys> issuer_keys_;         // none without issuers
   std::optional<CertificateWatch> certificates_;  // while TLS is served
 };

@@ -89,12 +89,33 @@ constexpr Setting kSettings[] = {
      "Header, such as X-API-Key, in which clients may send a token instead of Authorization; without it none "
      "may",
      0, 64},
+    {"token_secret_file", &to<&Config::token_secret_file>,
+     "File with a secret of at least 32 bytes that signs sessions and pages' tokens; servers with the same "
+     "secret accept each other's. Without it they end when the server stops",
+     0, 4096},
     {"allow_readable_secrets", &to<&Config::allow_readable_secrets>,
      "Whether files that contain tokens may be readable by every user of this machine"},
     {"dev", &to<&Config::cards, &CommonRules::dev>,
      "For developing agents: reload them when their files change, log the outcome of each task, show callers "
      "why an agent failed, allow webhooks and models at loopback addresses, and print a console link with an "
      "operator's token"},
+
+    {"sign_in.issuer", &to<&Config::sign_in, &SignInOptions::issuer>,
+     "Authorization server, one of issuers, at which people sign in to the console and the chat page; "
+     "without "
+     "it nobody can",
+     0, 2048},
+    {"sign_in.client_id", &to<&Config::sign_in, &SignInOptions::client_id>,
+     "Name of this server as a client there", 0, 512},
+    {"sign_in.client_secret_file", &to<&Config::sign_in, &SignInOptions::client_secret_file>,
+     "File with the secret of this client; without it the client is a public one", 0, 4096},
+    {"sign_in.scopes", &to<&Config::sign_in, &SignInOptions::scopes>,
+     "Scopes of OpenID Connect that a sign-in asks for", 1, 50},
+    {"sign_in.caller_roles", &to<&Config::sign_in, &SignInOptions::caller_roles>,
+     "Roles, in the issuer's roles_claim, whose people may call agents; * admits everybody with an account. "
+     "The "
+     "issuer's viewer_roles and operator_roles may sign in, too",
+     0, 100},
 
     {"cors.enabled", server<&ServerOptions::cors>, "Whether web pages of other origins may call this server"},
     {"cors.origins", server<&ServerOptions::cors_origins>,

@@ -185,7 +185,7 @@ void ConnectionLoop::open(Greeted& socket) {
   connection->index = connections_.size();
   connection->surplus = socket.surplus;
   connection->tls = std::move(socket.tls);
-  if (connection->tls) connection->parser.set_certificate(connection->tls->peer_names());
+  if (connection->tls) connection->parser.set_certificate(connection->tls->peer());
   connection->since = now();
   connection->ready = [this, to = connection.get()](std::uint32_t events) {
     guarded(connections_[to->index], [&](Connection& open) { on_event(open, events); });

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "http/tls/peer.h"
 
 namespace baton::http {
 
@@ -61,9 +62,8 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::string remote_address;
-  // The names in the client's certificate, which TLS has verified: "DNS:name", "URI:spiffe://domain/path" or
-  // "email:address"; null: it has none.
-  std::shared_ptr<const std::vector<std::string>> certificate = nullptr;
+  // Of the client; null: it has no certificate.
+  std::shared_ptr<const tls::Peer> certificate = nullptr;
 
   // The first value of the header, or an empty view.
   std::string_view header(std::string_view name) const;

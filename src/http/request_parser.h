@@ -37,9 +37,7 @@ class RequestParser {
       : limits_(&limits), may_send_body_(may_send_body) {}
 
   // See Request::certificate. Call before the first byte.
-  void set_certificate(std::shared_ptr<const std::vector<std::string>> names) {
-    certificate_ = std::move(names);
-  }
+  void set_certificate(std::shared_ptr<const tls::Peer> peer) { certificate_ = std::move(peer); }
 
   // Consumes bytes up to the end of one request and returns how many. Consumes none once complete or refused.
   std::size_t feed(std::string_view bytes);
@@ -76,7 +74,7 @@ class RequestParser {
   HeadParser head_;
   ChunkedBody chunks_;
   Refusal refusal_{0, {}};
-  std::shared_ptr<const std::vector<std::string>> certificate_;
+  std::shared_ptr<const tls::Peer> certificate_;
   std::unique_ptr<ParsedRequest> parsed_;  // null before the request line is complete
 };
 

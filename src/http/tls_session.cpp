@@ -82,7 +82,7 @@ TlsSession::Shake TlsSession::shake() {
   room_ = kReceiveMax;
   switch (tls::ssl_outcome(ssl_.get(), SSL_do_handshake(ssl_.get()))) {
     case tls::SslOutcome::done:
-      if (contexts_ && contexts_->clients().are_asked()) peer_names_ = tls::peer_names(ssl_.get());
+      if (contexts_ && contexts_->clients().are_asked()) peer_ = tls::peer_of(ssl_.get());
       contexts_.reset();
       return Shake::done;
     case tls::SslOutcome::wants_read:

@@ -29,7 +29,7 @@ class TlsSession {
   const std::string& failure() const { return failure_; }
 
   // After the handshake. See Request::certificate.
-  const std::shared_ptr<const std::vector<std::string>>& peer_names() const { return peer_names_; }
+  const std::shared_ptr<const tls::Peer>& peer() const { return peer_; }
 
   IoResult receive(char* out, std::size_t size);
   IoResult send(std::string_view bytes);
@@ -46,11 +46,11 @@ class TlsSession {
   std::shared_ptr<const tls::Contexts> contexts_;  // during the handshake
   std::unique_ptr<SSL, Free> ssl_;
   std::string failure_;
-  std::shared_ptr<const std::vector<std::string>> peer_names_;  // shared with the requests
-  std::size_t room_ = 0;  // bytes that the socket may still give in this call
-  bool drained_ = false;  // the socket had no more bytes
-  bool usable_ = true;    // false once TLS has failed: OpenSSL must not be called any more
-  bool ended_ = false;    // the peer knows that no more bytes follow
+  std::shared_ptr<const tls::Peer> peer_;  // shared with the requests
+  std::size_t room_ = 0;                   // bytes that the socket may still give in this call
+  bool drained_ = false;                   // the socket had no more bytes
+  bool usable_ = true;                     // false once TLS has failed: OpenSSL must not be called any more
+  bool ended_ = false;                     // the peer knows that no more bytes follow
 };
 
 }  // namespace baton::http

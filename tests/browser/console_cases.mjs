@@ -1,8 +1,10 @@
 // Cases of an operator in the console. Each case opens a view of the real program.
 import assert from "node:assert/strict";
+import { Server } from "../interop/lib/server.mjs";
 import { faultsOf } from "./lib/axe.mjs";
 import { tokens } from "./lib/console.mjs";
 import { Office } from "./lib/office.mjs";
+import { Provider } from "./lib/provider.mjs";
 import { walk } from "./lib/walk.mjs";
 
 const narrow = { viewport: { width: 390, height: 844 } };
@@ -115,6 +117,53 @@ export const token = {
     await page.click("text=Sign out");
     await sees(page, "label", "Token of an operator or a viewer");
     assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+  },
+};
+
+const provider = new Provider();
+let company;
+
+export const signIn = {
+  name: "Console: a person signs in at another site, acts, talks to an agent here and in the chat, and signs out",
+  async run(page) {
+    await provider.start();
+    provider.person = { sub: "ann", email: "ann@example.com", roles: ["boss"] };
+    const issuers = [{ issuer: provider.url, audience: "baton", operator_roles: ["boss"] }];
+    company = new Server({ issuers, sign_in: { issuer: provider.url, client_id: "console" } }, ["lab", "analyst"]);
+    await company.start();
+    await page.evaluate(() => sessionStorage.clear());
+    const at = `http://${company.address}`;
+    await page.goto(`${at}/console/agents`);
+    await page.click("button:has-text('Sign in at localhost')");
+    await sees(page, ".me .who", "ann@example.com · operator");
+    assert.equal(page.url(), `${at}/console/agents`);
+    const [cookie, ...others] = await page.context().cookies(at);
+    assert.deepEqual([cookie.name, cookie.httpOnly, cookie.sameSite, others], ["baton-session", true, "Strict", []]);
+    const card = page.locator(".agent", { hasText: "analyst" });
+    await card.locator("button:has-text('Pause…')").click();
+    await confirms(page, "Pause");
+    await card.locator(".state", { hasText: "paused" }).waitFor();
+    await goes(page, company, "/playground?agent=lab");
+    await says(page, "echo good morning", 0, "good morning");
+    await page.goto(`${at}/chat#agent=lab`);
+    await page.fill("[name=message]", "echo good evening");
+    await page.press("[name=message]", "Enter");
+    await sees(page, ".theirs", "good evening");
+    await sees(page, ".foot", "ann@example.com");
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+    await page.click("text=Sign out");
+    await sees(page, "dialog button", "Sign in at localhost");
+    assert.deepEqual(await page.context().cookies(at), []);
+    await page.click("dialog button:has-text('Sign in at localhost')");
+    await sees(page, ".foot", "ann@example.com");
+    await page.goto(`${at}/console`);
+    await page.click("text=Sign out");
+    await sees(page, "label", "Token of an operator or a viewer");
+  },
+  expectsErrors: true, // the browser reports each 401
+  async over() {
+    await company?.stop();
+    await provider.stop();
   },
 };
 

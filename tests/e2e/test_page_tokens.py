@@ -1,7 +1,10 @@
 """Tokens that a page's server makes for its users: one user's tasks, one agent, a short time."""
 import json
+import time
+import unittest
 import urllib.parse
 
+import authorization_server
 import client
 import harness
 
@@ -61,3 +64,59 @@ class PageTokens(harness.ServerCase):
         own = f"/agents/joke/v1/tasks/{task}?access_token={urllib.parse.quote(self.OWN)}"
         self.assertEqual(self.server.http("GET", own).status, 401)
         self.assertNotIn(token, self.server.log_text())
+
+
+class OtherCallers(unittest.TestCase):
+    """Page tokens that are made from API keys and JWTs: they have the same rights, and end with what they are from."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.issuer = authorization_server.AuthorizationServer()
+        cls.issuer.__enter__()
+        cls.addClassCleanup(cls.issuer.__exit__, None, None, None)
+        cls.server = harness.Server(["joke", "slow"], {
+            "tokens": [{"caller": "ops", "token": "the-operators-token", "role": "operator"}], "api_keys": True,
+            "issuers": [{"issuer": cls.issuer.issuer, "audience": "baton", "operator_roles": ["boss"]}]}).start()
+        cls.addClassCleanup(cls.server.discard)
+
+    def made(self, token, **asked):
+        return self.server.http("POST", "/tokens", json.dumps(asked).encode(), self.server.headers_of(token, {}))
+
+    def operate(self, method, path, **body):
+        answer = self.server.http(method, f"/operate/v1{path}", json.dumps(body).encode(),
+                                  self.server.headers_of("the-operators-token", {}))
+        self.assertIn(answer.status, (200, 201), answer.raw)
+        return answer.body
+
+    def status(self, token, agent="joke"):
+        return self.server.rpc("tasks/get", {"id": "none"}, agent=agent, token=token).status
+
+    def test_one_of_an_api_key_has_its_agents_and_ends_when_it_is_revoked(self):
+        made = self.operate("POST", "/keys", caller="shop", agents=["joke"], reason="r")
+        key, place = made["apiKey"], f"/keys/{made['key']['id']}/revoke"
+        page = self.made(key, user="ann").body["token"]
+        task = self.server.send("x", client.new_id(), agent="joke", token=page)["id"]
+        found = self.server.rpc("GetTask", {"id": task, "tenant": "ann"}, agent="joke", token=key,
+                                headers={"A2A-Version": "1.0"})
+        self.assertEqual(found.body["result"]["id"], task)
+        self.assertEqual((self.status(page), self.status(page, "slow")), (200, 403))
+        self.assertEqual(self.made(key).status, 400)  # a user is required
+        self.assertEqual(self.made(page, user="bob").status, 401)
+        self.operate("POST", place, reason="r")
+        self.assertEqual((self.status(page), self.made(key, user="ann").status), (401, 401))
+
+    def test_one_of_a_jwt_has_its_scopes_and_ends_with_it(self):
+        now = int(time.time())
+        answer = self.made(self.issuer.token(exp=now + 5, scope="read"), user="ann", seconds=86400).body
+        self.assertEqual(answer["expiresAt"], time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(now + 5)))
+        page = answer["token"]
+        self.assertEqual(self.status(page), 200)
+        self.assertEqual(self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("x")},
+                                         token=page).status, 403)
+        harness.wait_for(lambda: self.status(page) == 401, 20, "the token's end")
+        late = self.made(self.issuer.token(exp=now - 30), user="ann")  # its clock may differ
+        self.assertEqual(late.status, 401)
+
+    def test_an_operators_token_makes_none(self):
+        for token in ("the-operators-token", self.issuer.token(roles=["boss"])):
+            self.assertEqual(self.made(token, user="ann").status, 401)

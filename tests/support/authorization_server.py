@@ -1,15 +1,19 @@
-"""A small authorization server on a free loopback port: its discovery document, its keys, and tokens that it signs.
+"""A small authorization server on a free loopback port: its discovery document, its keys, tokens that it signs, and
+people who sign in at once (OpenID Connect, code with PKCE).
 
 Signs with the program `openssl`. `keys`: by name, those that are published; `down`: answers 503; `asked`: the paths of
-all requests; `hold`: an event that each request for keys waits for.
+all requests; `hold`: an event that each request for keys waits for. `person`: claims of who signs in next; `refusal`:
+an error for them instead, a pair of code and description; `client_secret`: that the client must know.
 """
 import base64
+import hashlib
 import json
 import pathlib
 import shutil
 import subprocess
 import tempfile
 import time
+import urllib.parse
 
 import relay
 
@@ -59,13 +63,20 @@ class AuthorizationServer(relay.Site):
         outer, self.asked, self.down, self.hold = self, [], False, None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="baton-keys-"))
         self.keys, self.max_age = {}, 600
+        self.person, self.refusal, self.client_secret, self.codes = {"sub": "ann"}, None, None, {}
         self.add_key("first", "ES256")
 
         class Handler(relay.Handler):
             def do_GET(self):
-                outer.asked.append(self.path)
+                path = self.path.split("?")[0]
+                outer.asked.append(path)
                 if outer.down:
                     return self.say(b"{}", status=503)
+                if path == "/authorize":
+                    self.send_response(302)
+                    self.send_header("Location", outer.authorize(dict(urllib.parse.parse_qsl(self.path.split("?")[1]))))
+                    self.send_header("Content-Length", "0")
+                    return self.end_headers()
                 if self.path == "/.well-known/openid-configuration":
                     return self.say(json.dumps(outer.discovery()).encode())
                 if self.path != "/keys":
@@ -73,6 +84,13 @@ class AuthorizationServer(relay.Site):
                 if outer.hold:
                     outer.hold.wait(30)
                 self.say(json.dumps({"keys": [key.jwk() for key in outer.keys.values()]}).encode())
+
+            def do_POST(self):
+                outer.asked.append(self.path)
+                form = dict(urllib.parse.parse_qsl(self.body().decode()))
+                token = None if outer.down else outer.redeem(form, self.headers.get("Authorization"))
+                self.say(json.dumps({"id_token": token} if token else {"error": "invalid_grant"}).encode(),
+                         200 if token else 400)
 
         super().__init__(Handler)
         self.issuer = self.url.rstrip("/")
@@ -89,6 +107,31 @@ class AuthorizationServer(relay.Site):
         return {"issuer": self.issuer, "jwks_uri": self.url + "keys", "authorization_endpoint": self.url + "authorize",
                 "token_endpoint": self.url + "token", "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"]}
+
+    def authorize(self, asked):
+        """The URL to which the browser of a person who signs in is sent back."""
+        answer = {"state": asked["state"], "iss": self.issuer}
+        if self.refusal:
+            answer.update(error=self.refusal[0], error_description=self.refusal[1])
+        else:
+            answer["code"] = encoded(hashlib.sha256(asked["nonce"].encode()).digest())
+            self.codes[answer["code"]] = (asked, dict(self.person))
+        return f"{asked['redirect_uri']}?{urllib.parse.urlencode(answer)}"
+
+    def redeem(self, form, authorization):
+        """The ID token for a code, once; None if anything is wrong."""
+        asked, person = self.codes.pop(form.get("code"), ({}, {}))
+        challenge = encoded(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
+        client = form.get("client_id")
+        if authorization:
+            client, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().split(":")
+            if secret != self.client_secret:
+                return None
+        if (not asked or challenge != asked["code_challenge"] or asked["code_challenge_method"] != "S256" or
+                form["redirect_uri"] != asked["redirect_uri"] or client != asked["client_id"] or
+                (self.client_secret and not authorization)):
+            return None
+        return self.token(**{"header": {"typ": "JWT"}, "aud": client, "nonce": asked["nonce"], "scope": None, **person})
 
     def key_fetches(self):
         return self.asked.count("/keys")

@@ -55,18 +55,18 @@ int no_password(char*, int, int, void* asked) {
   return -1;
 }
 
-Certificate::Time time_of(const ASN1_TIME* time) {
-  std::tm parts{};
-  if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return {};
-  return Certificate::Time(std::chrono::seconds(timegm(&parts)));
-}
-
 std::string because(const std::string& what) {
   const Failure failure = take_failure();
   return failure.reason.empty() ? what : what + " (" + failure.reason + ")";
 }
 
 }  // namespace
+
+std::chrono::sys_seconds time_of(const ASN1_TIME* time) {
+  std::tm parts{};
+  if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return {};
+  return std::chrono::sys_seconds(std::chrono::seconds(timegm(&parts)));
+}
 
 base::Result<Certificate> Certificate::read(const CertificateFiles& files) {
   ERR_clear_error();

@@ -19,6 +19,9 @@ namespace baton::http::tls {
 // kinds are left out. Names keep their case.
 std::vector<std::string> names_in(X509* certificate);
 
+// The epoch for a time that OpenSSL cannot read.
+std::chrono::sys_seconds time_of(const ASN1_TIME* time);
+
 class Certificate {
  public:
   using Time = std::chrono::sys_seconds;

@@ -107,10 +107,11 @@ const unsigned char* bytes_of(const std::string& text) {
 
 }  // namespace
 
-std::shared_ptr<const std::vector<std::string>> peer_names(const SSL* ssl) {
+std::shared_ptr<const Peer> peer_of(const SSL* ssl) {
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(ssl), &X509_free);
   if (!certificate || SSL_get_verify_result(ssl) != X509_V_OK) return nullptr;
-  return std::make_shared<const std::vector<std::string>>(names_in(certificate.get()));
+  return std::make_shared<const Peer>(
+      Peer{names_in(certificate.get()), time_of(X509_get0_notAfter(certificate.get()))});
 }
 
 base::Result<std::shared_ptr<const Contexts>> Contexts::make(std::vector<Certificate> certificates,

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "http/tls/certificate.h"
+#include "http/tls/peer.h"
 #include "http/tls/ticket_keys.h"
 
 namespace baton::http::tls {
@@ -26,8 +27,8 @@ struct Clients {
   bool are_asked() const { return !authorities_pem.empty(); }
 };
 
-// Returns the names in the client's certificate (names_in); null if it has none, or has not been verified.
-std::shared_ptr<const std::vector<std::string>> peer_names(const SSL* ssl);
+// Returns null if the client has no certificate, or it has not been verified.
+std::shared_ptr<const Peer> peer_of(const SSL* ssl);
 
 class Contexts {
  public:

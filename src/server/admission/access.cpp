@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "http/http_text.h"
 #include "server/admission/hosts.h"
-#include "server/admission/page_tokens.h"
+#include "server/admission/jwt_claims.h"
+#include "server/admission/sessions.h"
 
 namespace baton::server {
 namespace {
@@ -95,8 +96,8 @@ TokenSource::Found find_token(const ServerOptions& options, const http::Request&
   if (!is_of_own_page(options, request)) return {};
   const std::vector<Token>& tokens = options.tokens.now();
   const auto found = std::ranges::find_if(tokens, [&](const Token& token) {
-    return !token.certificate.empty() &&
-           std::ranges::find(*request.certificate, token.certificate) != request.certificate->end();
+    return !token.certificate.empty() && std::ranges::find(request.certificate->names, token.certificate) !=
+                                             request.certificate->names.end();
   });
   return found == tokens.end() ? TokenSource::Found() : TokenSource::Found{TokenPtr(TokenPtr(), &*found)};
 }
@@ -154,24 +155,14 @@ bool may_be_key_header(std::string_view name) {
          std::ranges::none_of(kOthers, [&](std::string_view other) { return base::same_word(other, name); });
 }
 
-bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  // The length is no secret. A JWT, which is long, need not be compared with each token.
-  if (given.size() != secret.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < given.size(); ++i)
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ secret[i]));
-  return difference == 0;
-}
-
 base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
                                 const task::AgentName& agent) {
   const Brought brought = brought_by(options, request);
   if (brought.is_unclear) return two_tokens();
-  const std::vector<Token>& tokens = options.tokens.now();
   if (const std::string_view of_page = page_token(request); !of_page.empty() && options.has_callers()) {
-    auto page = identify_page(tokens, of_page, agent, base::SystemClock().now());
+    auto page = identify_page(options, of_page, agent, base::SystemClock().now());
     if (!page) return base::fail(std::move(page.error()));
-    return Identity{std::move(page->caller), child_agents_of(page->signer), page->signer.scopes};
+    return Identity{std::move(page->caller), child_agents_of(*page->rights), page->rights->scopes};
   }
   const TokenSource::Found found = find_token(options, request);
   const Token* const known = found.token.get();
@@ -198,8 +189,8 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
 
 Scopes scopes_of(const ServerOptions& options, const http::Request& request) {
   if (const std::string_view of_page = page_token(request); !of_page.empty()) {
-    const auto page = identify_page(options.tokens.now(), of_page, {}, base::SystemClock().now());
-    return page ? page->signer.scopes : Scopes();
+    const auto page = identify_page(options, of_page, {}, base::SystemClock().now());
+    return page ? page->rights->scopes : Scopes();
   }
   if (const TokenPtr known = find_token(options, request).token) return known->scopes;
   // As in `identify`.
@@ -208,19 +199,50 @@ Scopes scopes_of(const ServerOptions& options, const http::Request& request) {
   return is_anonymous ? Scopes::all() : Scopes();
 }
 
-TokenPtr own_token(const ServerOptions& options, const http::Request& request) {
-  TokenPtr known = find_token(options, request).token;
-  return known && known->role == Role::calls && !known->secret.empty() ? known : nullptr;
+base::Result<PageSource> page_source(const ServerOptions& options, const http::Request& request) {
+  const Brought brought = brought_by(options, request);
+  if (brought.is_unclear) return two_tokens();
+  auto session = session_of(options, request);
+  if (!session) return base::fail(std::move(session.error()));
+  if (*session && (*session)->token.role != Role::views)
+    return PageSource{PageSource::Kind::session, (*session)->id,
+                      std::make_shared<const Token>(std::move((*session)->token)), (*session)->until};
+  const TokenSource::Found found = find_token(options, request);
+  const std::string_view given = brought.key.empty() ? bearer_token(brought.authorization) : brought.key;
+  const bool is_callers = found.token && found.token->role == Role::calls;
+  if (!is_callers) return base::fail(no_token(found, "a caller's own bearer token is required"));
+  PageSource source{PageSource::Kind::token, {}, found.token, found.until};
+  if (!found.token->secret.empty()) return source;
+  // The others are signed by this server.
+  if (!options.token_secret) return base::fail(no_token({}, "a caller's own bearer token is required"));
+  if (!found.token->certificate.empty()) {
+    source.kind = PageSource::Kind::certificate;
+    source.name = found.token->certificate;
+    if (request.certificate->ends != std::chrono::sys_seconds::max())
+      source.until = request.certificate->ends;
+  } else if (const auto key = read_api_key(given)) {
+    source.kind = PageSource::Kind::api_key;
+    source.name = key->id;
+  } else {
+    source.kind = PageSource::Kind::jwt;
+    source.name = issuer_of(found.token->caller);
+  }
+  return source;
 }
 
 base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request) {
   if (brought_by(options, request).is_unclear) return two_tokens();
-  const TokenSource::Found found = find_token(options, request);
+  const auto session = session_of(options, request);
+  if (!session) return base::fail(session.error());
+  const TokenSource::Found found =
+      *session ? TokenSource::Found{TokenPtr(TokenPtr(), &(*session)->token)} : find_token(options, request);
   const Token* const known = found.token.get();
   if (!known) return base::fail(no_token(found, "a viewer's or operator's bearer token is required"));
   if (known->role == Role::calls)
     return base::fail(base::ErrorCode::permission_denied,
-                      "this token belongs to a caller: a viewer's or operator's token is required");
+                      *session ? "you have signed in as a caller: a viewer's or operator's role is required"
+                               : "this token belongs to a caller: a viewer's or operator's token is "
+                                 "required");
   if (!known->scopes.has(Scope::read)) return base::fail(lacks(Scope::read));
   const bool may_act = known->role == Role::operates && known->scopes.has(Scope::operate);
   return Operator{known->caller.value, may_act, known->scopes, known->agents, known->binds_children};
@@ -233,8 +255,7 @@ bool await_token(const ServerOptions& options, const http::Request& request, std
 }
 
 bool is_of_own_page(const ServerOptions& options, const http::Request& request) {
-  const std::string own =
-      std::string(named_scheme(options, request)) + "://" + std::string(named_host(options, request));
+  const std::string own = own_origin(options, request);
   return std::ranges::all_of(request.headers, [&](const auto& header) {
     if (http::same_word(header.first, "Origin")) return base::same_word(header.second, own);
     if (!http::same_word(header.first, "Sec-Fetch-Site")) return true;
@@ -247,9 +268,10 @@ bool may_send_body(const ServerOptions& options, const http::Request& head) {
   const bool has_tokens = !tokens.empty() || options.has_callers();
   if (!has_tokens || (options.anonymous && !options.has_callers())) return true;
   if (const std::string_view of_page = page_token(head); !of_page.empty())
-    return caller_of_page(tokens, of_page, {}, base::SystemClock().now()).has_value();
+    return identify_page(options, of_page, {}, base::SystemClock().now()).has_value();
   return (brought_by(options, head).empty() && options.anonymous) ||
-         find_token(options, head).token != nullptr;
+         find_token(options, head).token != nullptr ||
+         (options.sessions && options.sessions->find(options, head).has_value());
 }
 
 bool origin_may_call(const ServerOptions& options, const http::Request& request) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "http/http_server.h"
+#include "server/admission/page_tokens.h"
 #include "server/shared/options.h"
 
 namespace baton::server {
@@ -33,9 +34,9 @@ Scopes scopes_of(const ServerOptions& options, const http::Request& request);
 base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
                                 const task::AgentName& agent);
 
-// Returns the request's token if it is a caller's (Role::calls) of the configuration, else null. Page tokens
-// do not count.
-TokenPtr own_token(const ServerOptions& options, const http::Request& request);
+// What the request may make page tokens from: a caller's token or certificate (Role::calls), or a session
+// that may call agents. Page tokens do not count. Fails with unauthenticated, unavailable, or as session_of.
+base::Result<PageSource> page_source(const ServerOptions& options, const http::Request& request);
 
 // Calls `done` once the keys that the request's token needs are fetched, or after two seconds. Returns false,
 // and does not call it, if the token needs none.
@@ -47,9 +48,7 @@ bool brings_token(const ServerOptions& options, const http::Request& request);
 // Whether ServerOptions::key_header may have this name: no other part of the program reads such a header.
 bool may_be_key_header(std::string_view name);
 
-bool equal_in_constant_time(std::string_view given, std::string_view secret);
-
-// An operator or viewer of this server, identified by a token.
+// An operator or viewer of this server, identified by a token or a session.
 struct Operator {
   std::string name;      // the token's caller, as recorded in the audit log
   bool may_act = false;  // false: a viewer
@@ -59,13 +58,14 @@ struct Operator {
   bool binds_children = false;
 };
 
-// The operator or viewer identified by the request's bearer token, which is required. Fails with
-// unauthenticated (no token or an unknown one) or permission_denied (a caller's token).
+// The operator or viewer identified by the request's bearer token, or by its session if it has none. Fails
+// with unauthenticated (no token or an unknown one) or permission_denied (a caller's token, or as
+// session_of).
 base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request);
 
 // Returns false if a page of another origin sent the request, even one that the CORS options allow. The
-// request must have no Origin header, or the origin of the host it names; and no Sec-Fetch-Site header that
-// is cross-site or same-site.
+// request must have no Origin header, or this server's (own_origin); and no Sec-Fetch-Site header that is
+// cross-site or same-site.
 bool is_of_own_page(const ServerOptions& options, const http::Request& request);
 
 // Whether a large body after this head may be buffered before the request is authenticated. It may if the

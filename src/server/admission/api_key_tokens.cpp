@@ -88,7 +88,16 @@ TokenSource::Found ApiKeyTokens::find(std::string_view secret) {
   const base::Timestamp now = clock_.now();
   if (key.expires && *key.expires <= now) return {nullptr, false, remark(parts->id, "has expired")};
   note_use(key, now);
-  return {TokenPtr(found->second, &key.token)};
+  return {.token = TokenPtr(found->second, &key.token), .until = key.expires};
+}
+
+TokenPtr ApiKeyTokens::named(std::string_view id) const {
+  const auto keys = keys_.with([](const auto& now) { return now; });
+  const auto found = keys ? keys->find(std::string(id)) : Map::const_iterator();
+  if (!keys || found == keys->end()) return nullptr;
+  const Known& key = *found->second;
+  if (key.is_revoked || (key.expires && *key.expires <= clock_.now())) return nullptr;
+  return TokenPtr(found->second, &key.token);
 }
 
 void ApiKeyTokens::note_use(Known& key, base::Timestamp now) {

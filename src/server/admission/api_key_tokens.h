@@ -40,6 +40,7 @@ class ApiKeyTokens final : public TokenSource {
   void set(const engine::ApiKeys::Keys& keys);
 
   Found find(std::string_view secret) override;
+  TokenPtr named(std::string_view id) const override;
   bool await(std::string_view, std::function<void()>) override { return false; }
   std::vector<Issuer> issuers() const override { return {}; }
 

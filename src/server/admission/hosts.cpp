@@ -177,6 +177,14 @@ std::string_view named_scheme(const ServerOptions& options, const http::Request&
   return said == "https" || (said.empty() && options.https) ? "https" : "http";
 }
 
+std::string own_origin(const ServerOptions& options, const http::Request& request) {
+  const std::string_view host = named_host(options, request);
+  const std::size_t scheme = base::web_scheme(options.public_url);
+  const std::string_view known = host_in_url(options.public_url);
+  if (scheme != 0 && http::same_word(host, known)) return options.public_url.substr(0, scheme + known.size());
+  return std::string(named_scheme(options, request)).append("://").append(host);
+}
+
 std::string_view client_address(const ServerOptions& options, const http::Request& request) {
   std::string_view client = request.remote_address;
   for (auto header = request.headers.rbegin(); header != request.headers.rend(); ++header) {

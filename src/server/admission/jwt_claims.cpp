@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "json/document.h"
+#include "server/admission/token_secret.h"
 #include "server/shared/endpoint.h"
 
 namespace baton::server {
@@ -15,7 +16,7 @@ using json::Value;
 using Names = std::vector<std::string>;
 
 constexpr char kSubjectBegin = '\x01';
-constexpr std::size_t kSubjectMax = 256;
+constexpr std::size_t kSubjectMax = 256, kShownNameMax = 100;
 constexpr std::size_t kActorsMax = 5;
 constexpr double kSecondsMax = 253'402'300'800;  // the year 10000
 
@@ -151,6 +152,11 @@ task::Caller caller_of(std::string_view issuer, std::string_view subject) {
   return {std::string(issuer) + kSubjectBegin + std::string(subject)};
 }
 
+std::string issuer_of(const task::Caller& caller) {
+  const std::size_t end = caller.value.find(kSubjectBegin);
+  return end == std::string::npos ? std::string() : caller.value.substr(0, end);
+}
+
 bool is_access_token(const Issuer& issuer, std::string_view typ) {
   constexpr std::string_view kMedia = "application/";
   if (base::begins_with(typ, kMedia)) typ.remove_prefix(kMedia.size());
@@ -194,9 +200,46 @@ base::Result<Claimed> read_claims(const Issuer& issuer, std::string_view public_
   claimed.token.agents = std::move(*agents);
   claimed.token.role = is_for_server ? role_of(issuer, claims) : Role::calls;
   claimed.token.scopes = scopes_of(issuer, claims);
+  claimed.expires = *expires;
   claimed.until = *expires + issuer.skew;
   claimed.actors = actors_of(claims);
   return claimed;
+}
+
+bool is_id_token(std::string_view typ) {
+  return typ.empty() || base::same_word(typ, "JWT");
+}
+
+base::Result<SignedIn> read_id_claims(const Issuer& issuer, const SignInRules& rules, std::string_view nonce,
+                                      std::string_view text, base::Timestamp now) {
+  Issuer for_client = issuer;
+  for_client.audiences = {rules.client_id};
+  auto claimed = read_claims(for_client, {}, text, now);
+  if (!claimed) return base::fail(std::move(claimed.error()));
+  const auto document = json::Document::parse_view(text, {.depth_max = 20});
+  const Value claims = document->root();
+  if (nonce.empty() || !equal_in_constant_time(claims["nonce"].string(), nonce))
+    return refused_claims("nonce is not that of the sign-in");
+  // Required of a token for several.
+  const Value party = claims["azp"];
+  const bool has_several = claims["aud"].is_array() && claims["aud"].size() > 1;
+  if ((has_several || !party.missing()) && party.string() != rules.client_id)
+    return refused_claims("azp is another client");
+  if (claimed->expires <= now) return refused_claims("it has expired");
+  const Names roles = names_in(claim_at(claims, issuer.roles_claim));
+  const bool may_call = share_one(roles, rules.caller_roles) || share_one({"*"}, rules.caller_roles);
+  if (claimed->token.role == Role::calls && !may_call)
+    return base::fail(base::ErrorCode::permission_denied,
+                      "your account has none of the roles that may use this server");
+  SignedIn person{std::move(claimed->token), {}, claimed->expires};
+  person.token.scopes = Scopes::all();
+  for (const std::string_view name : {std::string_view("preferred_username"), std::string_view("email"),
+                                      std::string_view("name"), std::string_view(issuer.subject_claim)}) {
+    if (const std::string_view said = claim_at(claims, name).string();
+        person.name.empty() && is_subject(said))
+      person.name = base::beginning_of(said, kShownNameMax);
+  }
+  return person;
 }
 
 }  // namespace baton::server

@@ -39,9 +39,13 @@ struct Issuer {
 // The caller of a token: "<issuer>\x01<subject>", so that no two issuers share one.
 task::Caller caller_of(std::string_view issuer, std::string_view subject);
 
+// The issuer of such a caller; empty for any other.
+std::string issuer_of(const task::Caller& caller);
+
 struct Claimed {
   Token token;                      // its secret is empty
-  base::Timestamp until{};          // `exp`, with the skew
+  base::Timestamp expires{};        // `exp`
+  base::Timestamp until{};          // the same with the skew
   std::vector<std::string> actors;  // who acts for the caller (RFC 8693), the last one first
 };
 
@@ -53,5 +57,28 @@ bool is_access_token(const Issuer& issuer, std::string_view typ);
 // `for_log` has the reason.
 base::Result<Claimed> read_claims(const Issuer& issuer, std::string_view public_url, std::string_view claims,
                                   base::Timestamp now);
+
+// Who may sign in with ID tokens of an issuer, in addition to the issuer's rules.
+struct SignInRules {
+  std::string issuer;  // its url
+  std::string client_id;
+  std::vector<std::string> caller_roles;  // roles at the issuer that make a caller; "*": everybody may
+
+  friend bool operator==(const SignInRules&, const SignInRules&) = default;
+};
+struct SignedIn {
+  Token token;       // has all scopes
+  std::string name;  // for people
+  base::Timestamp until{};
+};
+
+// The names in `typ` that ID tokens may have.
+bool is_id_token(std::string_view typ);
+
+// Reads the claims of an ID token (OpenID Connect Core, 3.1.3.7). They mean what they mean in an access
+// token, but its audience is the client. Fails with unauthenticated (`for_log` has the reason), or with
+// permission_denied if no role of the person may use this server.
+base::Result<SignedIn> read_id_claims(const Issuer& issuer, const SignInRules& rules, std::string_view nonce,
+                                      std::string_view claims, base::Timestamp now);
 
 }  // namespace baton::server

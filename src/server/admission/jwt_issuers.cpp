@@ -24,6 +24,10 @@ TokenSource::Found not_valid(std::string reason) {
   return {nullptr, false, std::move(reason)};
 }
 
+bool is_id_token_of(const Issuer&, std::string_view typ) {
+  return is_id_token(typ);
+}
+
 // The issuer that the token names. Nothing is believed yet.
 std::string issuer_in(std::string_view claims) {
   const auto document = json::Document::parse_view(claims, {.depth_max = 20});
@@ -102,7 +106,8 @@ TokenSource::Found JwtIssuers::find(std::string_view secret) {
   auto answer = state_.with([&](State& state) -> std::optional<Found> {
     generation = state.generation;
     if (const Known* const found = state.known.find(digest)) {
-      if (clock_.now() < found->expires && steady_.now() < found->until) return Found{found->token};
+      if (clock_.now() < found->ends && steady_.now() < found->until)
+        return Found{.token = found->token, .until = found->expires};
       state.known.erase(digest);
     }
     if (const Refused* const found = state.refused.find(digest)) {
@@ -121,41 +126,49 @@ TokenSource::Found JwtIssuers::find(std::string_view secret) {
   return found;
 }
 
-TokenSource::Found JwtIssuers::verify(std::string_view secret, const std::string& digest) {
+JwtIssuers::Signed JwtIssuers::check(std::string_view secret, Fits fits) {
+  const auto refused = [](Found found) { return Signed{.refused = std::move(found)}; };
   if (!jose::looks_like_jws(secret)) return {};
-  const auto jws = jose::parse_jws(secret);
-  if (!jws) return not_valid(jws.error().for_log);
+  auto jws = jose::parse_jws(secret);
+  if (!jws) return refused(not_valid(jws.error().for_log));
   const std::string name = issuer_in(jws->payload);
-  std::shared_ptr<const server::Issuer> issuer;
+  Signed found;
+  std::shared_ptr<const server::Issuer>& issuer = found.issuer;
   Keys keys;
-  std::string public_url;
-  std::int64_t generation = 0;
   state_.with([&](State& state) {
     const Tracked* const named = tracked(state, name);
     if (named == nullptr) return;
     issuer = named->rules;
     if (named->keys && steady_.now() < named->fetched + kAgeMax) keys = named->keys;
-    public_url = state.public_url;
-    generation = state.generation;
+    found.public_url = state.public_url;
+    found.generation = state.generation;
   });
-  if (!issuer) return not_valid("iss is no issuer of the configuration");
+  if (!issuer) return refused(not_valid("iss is no issuer of the configuration"));
   if (std::ranges::find(issuer->algorithms, jws->algorithm) == issuer->algorithms.end())
-    return not_valid("its alg is not accepted from this issuer");
-  if (!is_access_token(*issuer, jws->typ)) return not_valid("its typ is not that of an access token");
+    return refused(not_valid("its alg is not accepted from this issuer"));
+  if (!fits(*issuer, jws->typ)) return refused(not_valid("its typ is that of another kind of token"));
   if (!keys) {
     (void)wants_keys(issuer->url);
-    return {nullptr, true, "the issuer's keys are not known"};
+    return refused({nullptr, true, "the issuer's keys are not known"});
   }
   auto candidates = keys->candidates(jws->kid, jws->algorithm);
   if (candidates.empty()) {
-    if (jws->kid.empty() || keys->has(jws->kid)) return not_valid("its key is for another algorithm");
-    if (wants_keys(issuer->url)) return {nullptr, true, "its key is not known yet"};
-    return not_valid("its key is none of the issuer's");
+    if (jws->kid.empty() || keys->has(jws->kid))
+      return refused(not_valid("its key is for another algorithm"));
+    if (wants_keys(issuer->url)) return refused({nullptr, true, "its key is not known yet"});
+    return refused(not_valid("its key is none of the issuer's"));
   }
-  if (candidates.size() > kTriesMax) return not_valid("it has no kid, and the issuer has many keys");
+  if (candidates.size() > kTriesMax) return refused(not_valid("it has no kid, and the issuer has many keys"));
   if (std::ranges::none_of(candidates, [&](const jose::Jwk* key) { return jose::is_signed_by(*jws, *key); }))
-    return not_valid("its signature is wrong");
-  auto claimed = read_claims(*issuer, public_url, jws->payload, clock_.now());
+    return refused(not_valid("its signature is wrong"));
+  found.payload = std::move(jws->payload);
+  return found;
+}
+
+TokenSource::Found JwtIssuers::verify(std::string_view secret, const std::string& digest) {
+  Signed found = check(secret, &is_access_token);
+  if (!found.issuer) return std::move(found.refused);
+  auto claimed = read_claims(*found.issuer, found.public_url, found.payload, clock_.now());
   if (!claimed) return not_valid(claimed.error().for_log);
   if (!claimed->actors.empty()) {
     std::string chain;
@@ -165,10 +178,31 @@ TokenSource::Found JwtIssuers::verify(std::string_view secret, const std::string
   }
   const TokenPtr token = std::make_shared<const Token>(std::move(claimed->token));
   state_.with([&](State& state) {
-    if (state.generation == generation && state.known.find(digest) == nullptr)
-      state.known.put(digest, {token, claimed->until, steady_.now() + kKnownTime});
+    if (state.generation == found.generation && state.known.find(digest) == nullptr)
+      state.known.put(digest, {token, claimed->expires, claimed->until, steady_.now() + kKnownTime});
   });
-  return {token};
+  return {.token = token, .until = claimed->expires};
+}
+
+base::Result<SignedIn> JwtIssuers::read_id_token(const SignInRules& rules, std::string_view nonce,
+                                                 std::string_view text) {
+  const Signed found = check(text, &is_id_token_of);
+  const std::string sentence = "the authorization server's answer is not valid";
+  if (!found.issuer && found.refused.is_pending)
+    return base::fail(base::ErrorCode::unavailable, sentence, found.refused.reason);
+  if (!found.issuer || found.issuer->url != rules.issuer)
+    return base::fail(base::ErrorCode::unauthenticated, sentence,
+                      found.issuer ? "its ID token is of another issuer" : found.refused.reason);
+  return read_id_claims(*found.issuer, rules, nonce, found.payload, clock_.now());
+}
+
+std::shared_ptr<const Issuer> JwtIssuers::rules_of(std::string_view issuer) const {
+  return state_.with([&](const State& state) -> std::shared_ptr<const server::Issuer> {
+    for (const Tracked& each : state.issuers) {
+      if (each.rules->url == issuer) return each.rules;
+    }
+    return nullptr;
+  });
 }
 
 bool JwtIssuers::wants_keys(const std::string& issuer) {
@@ -190,8 +224,12 @@ bool JwtIssuers::wants_keys(const std::string& issuer) {
 bool JwtIssuers::await(std::string_view secret, std::function<void()> done) {
   if (!find(secret).is_pending) return false;
   const auto jws = jose::parse_jws(secret);
+  return await_keys(issuer_in(jws->payload), std::move(done));
+}
+
+bool JwtIssuers::await_keys(const std::string& issuer, std::function<void()> done) {
   auto waiter = std::make_shared<Waiter>();
-  waiter->issuer = issuer_in(jws->payload);
+  waiter->issuer = issuer;
   waiter->done = std::move(done);
   const bool waits = state_.with([&](State& state) {
     const Tracked* const named = tracked(state, waiter->issuer);

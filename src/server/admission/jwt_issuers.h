@@ -41,6 +41,15 @@ class JwtIssuers final : public TokenSource {
   bool await(std::string_view secret, std::function<void()> done) override;
   std::vector<TokenSource::Issuer> issuers() const override;
 
+  // Reads an ID token, whose signature is checked like that of access tokens. Fails with unavailable while
+  // the issuer's keys are being fetched (await_keys), else like read_id_claims.
+  base::Result<SignedIn> read_id_token(const SignInRules& rules, std::string_view nonce,
+                                       std::string_view text);
+  // Like `await`, for the keys of one issuer.
+  bool await_keys(const std::string& issuer, std::function<void()> done);
+  // The rules of an issuer; null: it is not configured.
+  std::shared_ptr<const server::Issuer> rules_of(std::string_view issuer) const;
+
   // A fetch of an issuer's keys that must be made now. It is under way until `took`.
   struct Due {
     std::string issuer, keys_url, keys_file;  // as in Issuer
@@ -77,7 +86,8 @@ class JwtIssuers final : public TokenSource {
   };
   struct Known {
     TokenPtr token;
-    base::Timestamp expires, until;  // by the clock of tokens, and by the steady one
+    base::Timestamp expires;      // `exp`
+    base::Timestamp ends, until;  // by the clock of tokens, and by the steady one
   };
   struct Refused {
     std::string reason;
@@ -95,6 +105,15 @@ class JwtIssuers final : public TokenSource {
     std::int64_t fetches = 0, failures = 0;
   };
 
+  // A token with a good signature, or why it is refused.
+  struct Signed {
+    std::shared_ptr<const server::Issuer> issuer = nullptr;  // null: it is refused
+    std::string payload = {}, public_url = {};
+    std::int64_t generation = 0;
+    Found refused = {};
+  };
+  using Fits = bool (*)(const server::Issuer&, std::string_view typ);
+  Signed check(std::string_view secret, Fits fits);
   Found verify(std::string_view secret, const std::string& digest);
   // Whether a fetch for an unknown key is under way; begins one if it is time.
   bool wants_keys(const std::string& issuer);

@@ -1,13 +1,16 @@
 // Page tokens: tokens for the browsers of a page's users. The page's server requests one for each user with
-// its own token, which stays secret. A page token is signed with that token and stored nowhere, so every node
-// accepts it. It is valid until it expires or the server's own token is removed. A stream that is already
-// open stays open.
+// its own token, which stays secret; a page of ours requests one for the person who has signed in. It is
+// stored nowhere, so every node accepts it. It is valid until it expires, and never longer than what it was
+// made from: a token or certificate of the configuration, an API key, a JWT or a session. A stream that is
+// already open stays open.
 //
-// A token is "bp1.<payload>.<signature>": the payload is base64url of JSON (caller, user, agent, until in
-// seconds since 1970), the signature HMAC-SHA256 of "bp1.<payload>" in hexadecimal, its key the secret of the
-// caller's token. Threads: any; pure.
+// Made from a token of the configuration it is "bp1.<payload>.<signature>": the payload is base64url of JSON
+// (caller, user, agent, until in seconds since 1970), the signature HMAC-SHA256 of "bp1.<payload>" in
+// hexadecimal, its key the secret of that token. Else it is "bp2." and a text that TokenSecret signs, whose
+// payload also says what it was made from. Threads: any; pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,25 +31,31 @@ struct PageGrant {
 
 bool is_page_token(std::string_view token);
 
-// `secret`: the secret of a token of the grant's caller.
-std::string make_page_token(const PageGrant& grant, std::string_view secret);
+// What a page token is made from.
+struct PageSource {
+  enum class Kind { token, certificate, api_key, jwt, session };
+  Kind kind = Kind::token;
+  std::string name;  // of the certificate or the issuer; the id of the key or the session; empty for a token
+  TokenPtr token;    // whose rights the page token has
+  std::optional<base::Timestamp> until = {};  // its end; nullopt: it has none
+};
 
-// Returns the caller with the user as its tenant. Fails with unauthenticated (the token has expired, or is
-// not signed with a valid caller's token) or permission_denied (it is not for this agent). An empty `agent`
-// skips the check for the agent.
-base::Result<task::Caller> caller_of_page(const std::vector<Token>& tokens, std::string_view token,
-                                          const task::AgentName& agent, base::Timestamp now);
+// Fails with invalid_argument if the token would be too long.
+base::Result<std::string> make_page_token(const ServerOptions& options, const PageGrant& grant,
+                                          const PageSource& source);
 
-// A page's caller, and the token that signed the page token: one of `tokens`.
+// A page's caller, with the user as its tenant, and the rights of its token.
 struct PageCaller {
   task::Caller caller;
-  const Token& signer;
+  TokenPtr rights;
 };
-// Like `caller_of_page`, but also returns the signing token.
-base::Result<PageCaller> identify_page(const std::vector<Token>& tokens, std::string_view token,
+// Fails with unauthenticated (the token or what it was made from has ended, or nobody here has signed it) or
+// permission_denied (it is not for this agent). An empty `agent` skips the check for the agent.
+base::Result<PageCaller> identify_page(const ServerOptions& options, std::string_view token,
                                        const task::AgentName& agent, base::Timestamp now);
 
-// Reads the body of POST /tokens, {"user", "agent"?, "seconds"?}. Fails with invalid_argument.
-base::Result<PageGrant> read_page_grant(std::string_view body, const Token& by, base::Timestamp now);
+// Reads the body of POST /tokens, {"user", "agent"?, "seconds"?}. Who has signed in needs no user. Fails with
+// invalid_argument, or with unauthenticated if the source ends now.
+base::Result<PageGrant> read_page_grant(std::string_view body, const PageSource& by, base::Timestamp now);
 
 }  // namespace baton::server

@@ -1,4 +1,5 @@
 // The operator API: its shapes (schema/operate.openapi.json) and calls.
+import { csrf, pageToken, signedIn } from "./signed-in.js";
 import { frames } from "./sse.js";
 import { tokenInAddress, useLink } from "./token-link.js";
 
@@ -130,15 +131,29 @@ async function whose(value) {
   return said ? `${said.actor} (${said.role})` : "";
 }
 
-export const authorization = () => ({ Authorization: `Bearer ${token.get()}` });
+/** @typedef {{headers: Record<string, string>, credentials: RequestCredentials}} Proof */
+
+/** What shows the operator API who calls: the token, or else the session. @returns {Proof} */
+export function proof() {
+  const given = token.get();
+  if (given || !signedIn().name) return { headers: { Authorization: `Bearer ${given}` }, credentials: "omit" };
+  return { headers: csrf(), credentials: "same-origin" };
+}
+
+/** The same for agents, which know no sessions. @returns {Promise<Proof>} */
+export async function agentProof() {
+  const given = token.get() || (await pageToken());
+  return { headers: { Authorization: `Bearer ${given}` }, credentials: "omit" };
+}
 
 /**
  * @param {string} path
  * @param {RequestInit} how
  */
 async function call(path, how) {
-  const headers = { ...authorization(), ...how.headers };
-  const response = await fetch(base + path, { ...how, headers, credentials: "omit", cache: "no-store" }).catch(
+  const { headers, credentials } = proof();
+  const sent = { ...how, headers: { ...headers, ...how.headers }, credentials };
+  const response = await fetch(base + path, { ...sent, cache: "no-store" }).catch(
     (error) => {
       if (error.name === "AbortError") throw error;
       throw new ApiError(0, "unreachable", "The server cannot be reached.", null);

@@ -5,6 +5,7 @@ import { session, told } from "./page.js";
 import { followLinks, route, url } from "./router.js";
 import { onKey, showHelp } from "./keys.js";
 import { theme } from "./theme.js";
+import { lookUp, signedIn, signOut } from "./signed-in.js";
 import "./agents.js";
 import "./api-keys.js";
 import "./audit.js";
@@ -62,7 +63,7 @@ class App extends HTMLElement {
   async connectedCallback() {
     followLinks();
     addEventListener("routed", () => this.show());
-    addEventListener("signed-out", () => this.signIn("This token is not valid."));
+    addEventListener("signed-out", () => this.signIn(token.get() ? "This token is not valid." : "Your session has ended."));
     addEventListener("hashchange", async () => {
       if (await takeToken()) this.begin();
     });
@@ -72,7 +73,7 @@ class App extends HTMLElement {
   }
 
   async begin() {
-    if (!token.get()) return this.signIn("");
+    if (!token.get() && !(await lookUp()).name) return this.signIn("");
     try {
       Object.assign(session, await me());
       this.frame();
@@ -80,7 +81,8 @@ class App extends HTMLElement {
     } catch (error) {
       const status = error instanceof ApiError ? error.status : 0;
       if (status === 401) return;
-      if (status === 403) return this.signIn("This token may not see the console.");
+      if (status === 403 && token.get()) return this.signIn("This token may not see the console.");
+      if (status === 403) return this.signIn(`You have signed in as ${signedIn().name}, who may not see the console.`);
       this.waitForServer(told(error));
     }
   }
@@ -114,10 +116,13 @@ class App extends HTMLElement {
       ),
     );
     const leave = h("button", { type: "button", class: "link" }, "Sign out");
-    leave.addEventListener("click", () => this.signIn(""));
+    leave.addEventListener("click", async () => {
+      if (!token.get()) await signOut();
+      this.signIn("");
+    });
     const help = h("button", { type: "button", class: "link", title: "Keys (?)", "aria-label": "Keys" }, "?");
     help.addEventListener("click", () => showHelp(shownViews()));
-    const who = h("span", { class: "who", title: `Baton ${session.version}` }, `${session.actor} · ${session.role}`);
+    const who = h("span", { class: "who", title: `Baton ${session.version}` }, `${(!token.get() && signedIn().name) || session.actor} · ${session.role}`);
     fill(
       this,
       h("a", { class: "skip", href: "#main" }, "Skip to content"),

@@ -1,6 +1,7 @@
 // The chat page's requests to the server: A2A 1.0 over JSON-RPC, and the list of conversations, as a caller. The token
 // is not the console's.
 import { newId } from "./bits.js";
+import { lookUp, pageToken, signOut } from "./signed-in.js";
 import { frames } from "./sse.js";
 import { tokenInAddress, useLink } from "./token-link.js";
 
@@ -47,6 +48,27 @@ export const token = {
   forget: () => sessionStorage.removeItem(place),
 };
 
+// A token of the person who has signed in, in memory only.
+let made = "";
+/** @type {Promise<boolean> | null} */
+let begun = null;
+
+/** Makes a token from the session. Returns whether there is one. */
+async function takeSession() {
+  made = (await lookUp()).name ? await pageToken() : "";
+  return made !== "";
+}
+
+/** Whether requests have a token. */
+export const isSignedIn = () => token.get() !== "" || made !== "";
+
+/** Forgets the token, and signs out. */
+export async function leave() {
+  token.forget();
+  made = "";
+  await signOut();
+}
+
 /** Moves a token from the address (#token=...) to where it is kept. Returns whether there was one. */
 export async function takeToken() {
   const given = tokenInAddress();
@@ -80,8 +102,11 @@ export function askBy(who) {
 
 /** @param {string} used the token that was refused */
 async function anotherToken(used) {
-  if (token.get() !== used) return; // Another request has asked for it already.
-  asking ??= asker(used !== "").finally(() => {
+  if ((token.get() || made) !== used) return; // Another request has asked for it already.
+  const hadOne = used !== "";
+  asking ??= (async () => {
+    if (token.get() || !(await takeSession())) await asker(hadOne);
+  })().finally(() => {
     asking = null;
   });
   await asking;
@@ -93,8 +118,10 @@ async function anotherToken(used) {
  * @param {RequestInit} [how]
  */
 export async function call(path, how = {}) {
+  begun ??= token.get() ? Promise.resolve(false) : takeSession();
+  await begun;
   for (;;) {
-    const used = token.get();
+    const used = token.get() || made;
     const headers = { ...how.headers, ...(used ? { Authorization: `Bearer ${used}` } : {}) };
     const response = await fetch(path, { ...how, headers, credentials: "omit", cache: "no-store" }).catch((error) => {
       if (error.name === "AbortError") throw error;

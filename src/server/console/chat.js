@@ -1,12 +1,13 @@
 // The page for users of agents: the list of conversations, the open conversation, and the form to write in. The
 // address names the open conversation: #agent=echo&context=...
-import { agents, askBy, isAbort, takeToken, token, told } from "./chat-api.js";
+import { agents, askBy, isAbort, isSignedIn, leave, takeToken, told } from "./chat-api.js";
 import { Compose } from "./chat-compose.js";
 import { Conversations } from "./chat-list.js";
 import { Talk } from "./chat-talk.js";
 import { Problem } from "./chat-problem.js";
 import { askForToken } from "./chat-token.js";
 import { fill, h, say } from "./dom.js";
+import { signedIn } from "./signed-in.js";
 import { theme } from "./theme.js";
 
 /** @param {string} agent
@@ -33,6 +34,7 @@ class Chat extends HTMLElement {
     this.heading = h("h1", { dir: "auto" }, "Chat");
     this.problem = new Problem("alert");
     this.leave = h("button", { type: "button", class: "link" }, "Sign out");
+    this.who = h("span", { class: "faint", dir: "auto" });
     this.drawer = h("nav", { class: "side-list", id: "conversations", "aria-label": "Conversations" });
     this.opener = h("button", { type: "button", class: "opener", "aria-controls": "conversations" }, "☰");
     /** @type {import("./chat-api.js").Agent[]} */
@@ -56,7 +58,7 @@ class Chat extends HTMLElement {
       h("label", { class: "agent-choice" }, h("span", null, "Agent"), this.choice),
       fresh,
       this.list.element,
-      h("div", { class: "foot" }, theme(), this.leave),
+      h("div", { class: "foot" }, theme(), this.who, this.leave),
     );
     const top = h("header", { class: "chat-top" }, this.opener, this.heading);
     const main = h("main", null, top, this.problem.element, this.talk.element, this.compose.form);
@@ -80,8 +82,8 @@ class Chat extends HTMLElement {
     this.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.classList.contains("is-open")) this.openDrawer(false);
     });
-    this.leave.addEventListener("click", () => {
-      token.forget();
+    this.leave.addEventListener("click", async () => {
+      await leave();
       location.reload();
     });
     this.talk.addEventListener("begun", () => {
@@ -101,7 +103,8 @@ class Chat extends HTMLElement {
       const rank = (/** @type {import("./chat-api.js").Agent} */ one) =>
         one.name === localStorage.getItem(lastPlace) ? 0 : one.default ? 1 : 2;
       this.agents = (await agents()).sort((one, other) => rank(one) - rank(other));
-      this.leave.hidden = token.get() === "";
+      this.leave.hidden = !isSignedIn();
+      say(this.who, signedIn().name ?? "");
       fill(this.choice, ...this.agents.map(({ name, title }) => h("option", { value: name }, title)));
       if (this.agents.length === 0) return this.problem.tell("There are no agents that you may use.");
       this.show();

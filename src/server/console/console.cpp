@@ -67,15 +67,6 @@ std::string file_of(std::string_view path) {
   return is_chat ? kChatPage : kConsolePage;
 }
 
-http::Reply with_protection(http::Reply reply) {
-  reply.headers.emplace_back("Content-Security-Policy", kPolicy);
-  reply.headers.emplace_back("X-Frame-Options", "DENY");
-  reply.headers.emplace_back("Referrer-Policy", "no-referrer");
-  reply.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
-  reply.headers.emplace_back("Cross-Origin-Resource-Policy", "same-origin");
-  return reply;
-}
-
 http::Reply page_reply(const http::Request& request, const std::string& name) {
   const std::string_view text = base::embedded_file(name);
   if (text.empty()) return with_protection(plain_error(404, "file not found"));
@@ -111,6 +102,15 @@ http::Reply start_json(const Served& served) {
 }
 
 }  // namespace
+
+http::Reply with_protection(http::Reply reply) {
+  reply.headers.emplace_back("Content-Security-Policy", kPolicy);
+  reply.headers.emplace_back("X-Frame-Options", "DENY");
+  reply.headers.emplace_back("Referrer-Policy", "no-referrer");
+  reply.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
+  reply.headers.emplace_back("Cross-Origin-Resource-Policy", "same-origin");
+  return reply;
+}
 
 std::span<const PathRow> paths() {
   return kConsolePaths;

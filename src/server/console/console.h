@@ -21,6 +21,9 @@ std::span<const PathRow> paths();
 // already has 304. The headers forbid inline scripts, frames and all other origins.
 http::Reply reply_to(const http::Request& request);
 
+// Adds the headers that forbid inline scripts, frames and all other origins.
+http::Reply with_protection(http::Reply reply);
+
 // Which pages the program serves to this caller, and the URL of its root, without a slash at the end.
 struct Served {
   std::string root;

@@ -1,5 +1,5 @@
 // Talking to an agent over a chosen protocol, with the raw traffic beside the conversation.
-import { agents, authorization, me } from "./api.js";
+import { agentProof, agents, me, proof } from "./api.js";
 import { state, states } from "./bits.js";
 import { append, fill, h, say } from "./dom.js";
 import { fieldsOf } from "./form.js";
@@ -147,11 +147,12 @@ class Playground extends Page {
     this.send.disabled = true;
     try {
       this.traffic.sent(request);
+      const mineToo = request.relayed ? proof() : await agentProof();
       const response = await fetch(request.to, {
         method: "POST",
-        headers: { ...request.headers, ...authorization() },
+        headers: { ...request.headers, ...mineToo.headers },
         body: JSON.stringify(request.body),
-        credentials: "omit",
+        credentials: mineToo.credentials,
         signal: mine.signal,
       });
       this.traffic.answered(response);

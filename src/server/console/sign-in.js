@@ -1,6 +1,7 @@
-// Asks for a token. It stays in this tab and is sent as a header; there are no cookies.
+// Asks for a token, which stays in this tab and is sent as a header, or for a sign-in elsewhere.
 import { token } from "./api.js";
 import { fill, h } from "./dom.js";
+import { signedIn, signInHost, signInThere } from "./signed-in.js";
 
 class SignIn extends HTMLElement {
   constructor() {
@@ -25,8 +26,14 @@ class SignIn extends HTMLElement {
       token.set(field.value.trim());
       this.dispatchEvent(new Event("signed-in"));
     });
+    const there = h("button", { type: "button", class: "primary" }, `Sign in at ${signInHost()}`);
+    there.addEventListener("click", signInThere);
+    if (signedIn().signIn) {
+      form.insertBefore(there, form.querySelector("label"));
+      form.insertBefore(h("p", { class: "faint" }, "or"), form.querySelector("label"));
+    }
     fill(this, h("main", null, form));
-    field.focus();
+    (signedIn().signIn ? there : field).focus();
   }
 }
 customElements.define("baton-sign-in", SignIn);

@@ -1,5 +1,5 @@
 // The start page: what this server is, the agents that the visitor may use, and a first request to copy.
-import { agents, askBy, isAbort, takeToken, token, told, Trouble } from "./chat-api.js";
+import { agents, askBy, isAbort, isSignedIn, leave, takeToken, token, told, Trouble } from "./chat-api.js";
 import { copy, newId } from "./bits.js";
 import { askForToken } from "./chat-token.js";
 import { fill, h } from "./dom.js";
@@ -115,8 +115,8 @@ class Start extends HTMLElement {
         h("section", { "aria-label": "Paths" }, h("h2", null, "Paths"), this.paths),
       ),
     );
-    this.leave.addEventListener("click", () => {
-      token.forget();
+    this.leave.addEventListener("click", async () => {
+      await leave();
       location.reload();
     });
     addEventListener("hashchange", async () => (await takeToken()) && this.show());
@@ -156,7 +156,7 @@ class Start extends HTMLElement {
     askBy(asks ? askForToken : () => Promise.reject(new NoToken("")));
     try {
       const all = await agents();
-      const now = JSON.stringify([all, token.get() !== ""]);
+      const now = JSON.stringify([all, isSignedIn()]);
       if (now !== this.shown) this.list(all);
       this.shown = now;
     } catch (error) {
@@ -166,7 +166,7 @@ class Start extends HTMLElement {
       if (error instanceof NoToken) this.askToSignIn();
       else this.problem(told(error));
     }
-    this.leave.hidden = token.get() === "";
+    this.leave.hidden = !isSignedIn();
   }
 
   /** @param {Agent[]} all */

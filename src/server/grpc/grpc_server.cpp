@@ -42,7 +42,7 @@ class Service final : public ::grpc::CallbackGenericService {
     if (!head) return refuse(*method, head.error());
     Peer peer = peer_of(context->peer());
     head->remote_address = peer.address;
-    if (shared_->may_have_certificates) head->certificate = peer_names(context->auth_context().get());
+    if (shared_->may_have_certificates) head->certificate = peer_of(context->auth_context().get());
     auto by = shared_->admits(*head);
     if (!by) return refuse(*method, by.error());
     if (!by->endpoint.agent) return new Refusal({::grpc::StatusCode::NOT_FOUND, "agent not found"});

@@ -78,16 +78,16 @@ std::shared_ptr<::grpc::ServerCredentials> tls_credentials(const http::tls::Iden
   return std::make_shared<TlsCredentials>(identity);
 }
 
-std::shared_ptr<const std::vector<std::string>> peer_names(const ::grpc::AuthContext* context) {
+std::shared_ptr<const http::tls::Peer> peer_of(const ::grpc::AuthContext* context) {
   if (context == nullptr || !context->IsPeerAuthenticated()) return nullptr;
-  auto names = std::make_shared<std::vector<std::string>>();
+  auto peer = std::make_shared<http::tls::Peer>();
   for (const auto& [property, kind] :
        {std::pair(GRPC_PEER_DNS_PROPERTY_NAME, "DNS:"), std::pair(GRPC_PEER_URI_PROPERTY_NAME, "URI:"),
         std::pair(GRPC_PEER_EMAIL_PROPERTY_NAME, "email:")}) {
     for (const ::grpc::string_ref& name : context->FindPropertyValues(property))
-      names->push_back(kind + std::string(name.data(), name.size()));
+      peer->names.push_back(kind + std::string(name.data(), name.size()));
   }
-  return names;
+  return peer;
 }
 
 }  // namespace baton::server::grpc

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "http/tls/identity.h"
+#include "http/tls/peer.h"
 
 namespace baton::server::grpc {
 
 // `identity` must outlive the server.
 std::shared_ptr<::grpc::ServerCredentials> tls_credentials(const http::tls::Identity& identity);
 
-// Returns the names in the certificate of the call's client (http::Request::certificate); null if it has
-// none.
-std::shared_ptr<const std::vector<std::string>> peer_names(const ::grpc::AuthContext* context);
+// Returns the names in the certificate of the call's client; null if it has none.
+std::shared_ptr<const http::tls::Peer> peer_of(const ::grpc::AuthContext* context);
 
 }  // namespace baton::server::grpc

@@ -7,6 +7,8 @@
 #include "base/guarded.h"
 #include "base/unique_fd.h"
 #include "json/writer.h"
+#include "server/admission/page_tokens.h"
+#include "server/admission/sessions.h"
 #include "server/operate/handlers.h"
 
 namespace baton::server::operate {
@@ -99,6 +101,27 @@ std::string json_of(const GrpcMessage& message) {
   return text;
 }
 
+// The header of the call. Agents know no sessions, so a page of a person who has signed in gets a token for
+// this call.
+base::Result<std::string> authorization_of(const Call& call) {
+  const ServerOptions& options = call.facts.services.options;
+  const auto session = session_of(options, call.request());
+  if (!session) return fail(session.error());
+  if (!*session) {
+    std::string given(call.request().header("Authorization"));
+    if (given.empty() && !options.key_header.empty())
+      given = "Bearer " + std::string(call.request().header(options.key_header));
+    return given;
+  }
+  const auto source = page_source(options, call.request());
+  if (!source) return fail(source.error());
+  const auto grant = read_page_grant("{}", *source, base::SystemClock().now());
+  if (!grant) return fail(grant.error());
+  auto token = make_page_token(options, *grant, *source);
+  if (!token) return fail(token.error());
+  return "Bearer " + *token;
+}
+
 base::Result<GrpcCall> read_call(const Call& call) {
   const auto document = json::Document::parse(call.request().body);
   if (!document) return fail(document.error());
@@ -115,10 +138,9 @@ base::Result<GrpcCall> read_call(const Call& call) {
     return fail(ErrorCode::not_found, "agent not found");
   made.streams = streams.absent() || streams.boolean();
   made.request = R"({"message":)" + std::string(message.raw()) + "}";
-  made.authorization = std::string(call.request().header("Authorization"));
-  const std::string& key_header = call.facts.services.options.key_header;
-  if (made.authorization.empty() && !key_header.empty())
-    made.authorization = "Bearer " + std::string(call.request().header(key_header));
+  auto authorization = authorization_of(call);
+  if (!authorization) return fail(authorization.error());
+  made.authorization = std::move(*authorization);
   return made;
 }
 

@@ -9,6 +9,7 @@
 #include "server/openai/openai.h"
 #include "server/operate/routes.h"
 #include "server/shared/path_table.h"
+#include "server/sign_in/sign_in.h"
 
 namespace baton::server {
 namespace {
@@ -49,7 +50,7 @@ std::array<Rows, kPlaces> by_place() {
   std::array<Rows, kPlaces> all;
   for (const std::span<const PathRow> rows :
        {std::span<const PathRow>(kOwnPaths), chat::paths(), chat::conversation_paths(), openai::paths(),
-        a2a::rest_paths(), console::paths(), operate::paths()}) {
+        a2a::rest_paths(), console::paths(), sign_in::paths(), operate::paths()}) {
     for (const PathRow& row : rows) all[static_cast<std::size_t>(row.place)].push_back(row);
   }
   return all;

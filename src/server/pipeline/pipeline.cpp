@@ -123,8 +123,10 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
   // Operators' paths come before the preflight, and without the headers that let other origins read an
   // answer.
   const bool is_preflight = request.method == "OPTIONS";
-  const bool is_for_operator = find_operators(request).row != nullptr;
+  const PathMatch found = find_operators(request);
+  const bool is_for_operator = found.row != nullptr;
   if (is_preflight || is_for_operator) exchange->leave_headers();
+  if (found.is(Stage::sign_in)) return serve_sign_in(exchange, services_.options);
   if (is_for_operator) {
     if (operators_ && operators_with_callers_) return serve_operators(exchange, services_.options);
     return exchange->reply(operator_error(request, 404, kNothing));
@@ -145,8 +147,9 @@ bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<v
 void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
   const ExchangePtr exchange = run_first_stages(std::move(way_back), true);
   if (!exchange) return;
-  if (find_operators(exchange->request()).row != nullptr)
-    return serve_operators(exchange, *operator_options_);
+  const PathMatch found = find_operators(exchange->request());
+  if (found.is(Stage::sign_in)) return serve_sign_in(exchange, *operator_options_);
+  if (found.row != nullptr) return serve_operators(exchange, *operator_options_);
   exchange->reply(plain_error(404, kNothing));
 }
 
@@ -163,6 +166,16 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
     return exchange->reply(operate::error_reply(503, "starting"));
   const auto call = [this, exchange, &options] { call_operator(exchange, options); };
   if (!options.jwt || !wait_for_token(exchange, call)) call();
+}
+
+// For everybody, as nobody has a token yet.
+void Pipeline::serve_sign_in(const ExchangePtr& exchange, const ServerOptions& options) const {
+  const PathMatch found = find_operators(exchange->request());
+  if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
+  if (!is_open_.load(std::memory_order_acquire)) return exchange->reply(plain_error(503, "starting"));
+  if (sign_in_ != nullptr) return sign_in_->handle(exchange, options);
+  const bool is_question = exchange->request().path == sign_in::kSessionPath;
+  exchange->reply(is_question ? sign_in::no_sign_in() : plain_error(404, kNothing));
 }
 
 void Pipeline::call_operator(const ExchangePtr& exchange, const ServerOptions& options) const {
@@ -443,18 +456,21 @@ void Pipeline::serve_tokens(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (!is_of_own_page(services_.options, request))
     return exchange->reply(plain_error(403, "web pages of other origins may not request page tokens"));
-  const TokenPtr by = own_token(services_.options, request);
-  if (by == nullptr) {
-    const base::Error error{base::ErrorCode::unauthenticated, "a caller's own bearer token is required", {}};
-    return refuse_caller(request, error, [exchange, error] { exchange->reply(refusal(error)); });
-  }
+  const auto refuse = [&](const base::Error& error) {
+    refuse_caller(request, error, [exchange, error] { exchange->reply(refusal(error)); });
+  };
+  const auto by = page_source(services_.options, request);
+  if (!by) return refuse(by.error());
   const auto grant = read_page_grant(request.body, *by, base::SystemClock().now());
-  if (!grant) return exchange->reply(plain_error(400, grant.error().for_caller));
+  if (!grant && grant.error().code == base::ErrorCode::unauthenticated) return refuse(grant.error());
+  const auto token = grant ? make_page_token(services_.options, *grant, *by)
+                           : base::Result<std::string>(base::fail(grant.error()));
+  if (!token) return exchange->reply(plain_error(400, token.error().for_caller));
   http::Reply reply;
   reply.headers.emplace_back("Cache-Control", "no-store");
   json::Writer out(reply.body);
   out.object([&] {
-    out.member("token", make_page_token(*grant, by->secret));
+    out.member("token", *token);
     out.member("expiresAt", base::to_rfc3339(grant->until));
   });
   exchange->reply(std::move(reply));

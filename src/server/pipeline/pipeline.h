@@ -41,6 +41,7 @@
 #include "server/pipeline/observed_exchange.h"
 #include "server/shared/endpoint.h"
 #include "server/shared/services.h"
+#include "server/sign_in/sign_in.h"
 
 namespace baton::server {
 
@@ -83,6 +84,8 @@ class Pipeline {
     operator_options_ = options;
     operators_with_callers_ = with_callers;
   }
+  // Call before the first request. Without it nobody can sign in.
+  void set_sign_in(const sign_in::SignIn* sign_in) { sign_in_ = sign_in; }
   // Call after the agents or the callers have changed.
   void tell_changes() const { list_changes_.tell(); }
   // For /readyz.
@@ -108,6 +111,7 @@ class Pipeline {
   void serve_root(const ExchangePtr& exchange, const PathMatch& found) const;
   void serve_agent(const ExchangePtr& exchange, const Target& target, const PathMatch& found) const;
   void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;
+  void serve_sign_in(const ExchangePtr& exchange, const ServerOptions& options) const;
   void call_operator(const ExchangePtr& exchange, const ServerOptions& options) const;
   bool wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const;
   Target target_of(const http::Request& request) const;
@@ -153,6 +157,7 @@ class Pipeline {
   const operate::Routes* operators_ = nullptr;
   const ServerOptions* operator_options_ = nullptr;
   bool operators_with_callers_ = false;
+  const sign_in::SignIn* sign_in_ = nullptr;
   const Nodes* nodes_ = nullptr;          // null: there are no other nodes
   std::function<std::string()> remarks_;  // may be empty
   mutable RefusalLog refusals_;

@@ -16,6 +16,9 @@
 
 namespace baton::server {
 
+class Sessions;
+class TokenSecret;
+
 // The rights of a token. calls: uses agents as their caller. views: reads the operator API. operates: reads
 // the operator API, acts through it, and may call agents.
 enum class Role { calls, views, operates };
@@ -71,6 +74,10 @@ struct ServerOptions {
   // Further tokens: of authorization servers, and API keys; null: there are none. Shared by the options of
   // callers and operators.
   std::shared_ptr<TokenSource> jwt = nullptr, api_keys = nullptr;
+  std::shared_ptr<Sessions> sessions = nullptr;  // of people who signed in; null: nobody can. Shared likewise
+  // Signs pages' tokens of callers without a secret in the configuration; null: they get none. Shared with
+  // the sessions.
+  std::shared_ptr<const TokenSecret> token_secret = nullptr;
   bool anonymous = true;  // callers without a token are admitted as "anonymous"
   // The header in which a token of the configuration or an API key may come instead of Authorization; empty:
   // none.

@@ -57,6 +57,7 @@ enum class Stage {
   chat_page,
   console,
   operator_api,
+  sign_in,
   json_rpc,
   card,
   catalog,

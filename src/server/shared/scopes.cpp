@@ -7,6 +7,14 @@ constexpr std::string_view kLacks = "this token lacks the scope ";
 
 }  // namespace
 
+std::vector<std::string> names_of(Scopes scopes) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kScopeNames.size(); ++i) {
+    if (scopes.has(static_cast<Scope>(i))) names.emplace_back(kScopeNames[i]);
+  }
+  return names;
+}
+
 base::Error lacks(Scope scope) {
   return {base::ErrorCode::permission_denied, std::string(kLacks) + std::string(name_of(scope)), {}};
 }

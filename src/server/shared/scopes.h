@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -47,6 +48,8 @@ class Scopes {
   static constexpr unsigned bit(Scope scope) { return 1u << static_cast<unsigned>(scope); }
   std::uint8_t bits_ = 0;
 };
+
+std::vector<std::string> names_of(Scopes scopes);
 
 // The refusal of a request whose token lacks the scope.
 base::Error lacks(Scope scope);

@@ -3,9 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/clock.h"
 
 namespace baton::server {
 
@@ -20,11 +23,14 @@ class TokenSource {
     TokenPtr token = nullptr;
     bool is_pending = false;
     std::string reason = {};  // why it is not valid, for the log; empty: the source does not know such tokens
+    std::optional<base::Timestamp> until = {};  // the end of `token`; nullopt: it has none
   };
 
   virtual ~TokenSource() = default;
   // `secret`: as the client sent it.
   virtual Found find(std::string_view secret) = 0;
+  // The token with this id, as long as it is valid; null if there is none, or this source's have no ids.
+  virtual TokenPtr named(std::string_view /*id*/) const { return nullptr; }
   // Calls `done` once what was pending for `find` is known, or after at most two seconds. Returns false, and
   // does not call it, if nothing is pending for this token.
   virtual bool await(std::string_view secret, std::function<void()> done) = 0;

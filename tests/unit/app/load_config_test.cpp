@@ -497,4 +497,30 @@ TEST_CASE("Configuration: a token's scopes are some of the four, and all by defa
     CHECK_MESSAGE(has_problem(tokens(R"(, "scopes": )" + std::string(wrong)), "/tokens/0/scopes"), wrong);
 }
 
+TEST_CASE("Configuration: sign-in names one of the issuers, its client and the files of its secrets") {
+  const test::TempFolder folder;
+  const auto problem_of = [&](const std::string& members) {
+    const LoadedConfig loaded = from_file(
+        R"({"allow_readable_secrets": true, "issuers": [{"issuer": "https://id.example", "audience": "a"}], )" +
+        members + "}");
+    return loaded.problems.empty() ? std::string() : loaded.problems.front();
+  };
+  const std::string client = R"("issuer": "https://id.example", "client_id": "c")";
+  CHECK(problem_of(R"("sign_in": {)" + client + "}").empty());
+  CHECK(problem_of(R"("sign_in": {"issuer": "https://other.example", "client_id": "c"})")
+            .starts_with("sign_in.issuer"));
+  CHECK(problem_of(R"("sign_in": {"issuer": "https://id.example"})").starts_with("sign_in.client_id"));
+  CHECK(problem_of(R"("sign_in": {"client_id": "c"})").starts_with("sign_in.client_id"));
+  CHECK(problem_of(R"("sign_in": {"scopes": ["email"], )" + client + "}").starts_with("sign_in.scopes"));
+  CHECK(problem_of(R"("sign_in": {"client_secret_file": "/none", )" + client + "}")
+            .starts_with("sign_in.client_secret_file"));
+  folder.write("brief", std::string(31, 'x'));
+  folder.write("long", std::string(32, 'x'));
+  const auto file = [&](const char* name) {
+    return R"("token_secret_file": ")" + (folder.path() / name).string() + "\"";
+  };
+  CHECK(problem_of(file("brief")).starts_with("token_secret_file"));
+  CHECK(problem_of(file("long")).empty());
+}
+
 }  // namespace baton::app::load_config_test

@@ -69,7 +69,7 @@ ParsedRequest check_complete(const std::string& bytes, const Limits& limits = kL
 }  // namespace
 
 TEST_CASE("RequestParser: every request of a connection has the names in its certificate, also at the gate") {
-  const auto names = std::make_shared<const std::vector<std::string>>(1, "DNS:a.test");
+  const auto names = std::make_shared<const baton::http::tls::Peer>(baton::http::tls::Peer{{"DNS:a.test"}});
   int asked = 0;
   const baton::http::BodyGate gate = [&](const Request& head) {
     ++asked;

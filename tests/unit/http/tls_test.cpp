@@ -242,8 +242,9 @@ TEST_CASE("Contexts: a client's certificate is verified by its authority, and it
         }
         const Pair pair(*identity);
         if (!pair.shake(peer)) return false;
-        const auto& known = pair.session->peer_names();
-        CHECK((known ? *known : std::vector<std::string>()) == names);
+        const auto& known = pair.session->peer();
+        CHECK((known ? known->names : std::vector<std::string>()) == names);
+        if (known) CHECK(known->ends > std::chrono::system_clock::now());
         CHECK(SSL_SESSION_has_ticket(SSL_get0_session(peer.ssl())) == 0);
         return true;
       };

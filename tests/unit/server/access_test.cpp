@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "server/admission/resource_metadata.h"
+#include "server/admission/token_secret.h"
 #include "server/shared/answers.h"
 
 namespace access_test {
@@ -71,7 +72,7 @@ TEST_CASE("Access: a name in a certificate identifies its caller if there is no 
                        std::vector<std::pair<std::string, std::string>> headers = {}) {
     headers.emplace_back("Host", "here.test");
     http::Request request = request_with(std::move(headers));
-    request.certificate = std::make_shared<const std::vector<std::string>>(std::move(names));
+    request.certificate = std::make_shared<const http::tls::Peer>(http::tls::Peer{std::move(names)});
     return request;
   };
   const auto caller = [&](const http::Request& request, const std::string& agent = "echo") -> std::string {
@@ -93,8 +94,11 @@ TEST_CASE("Access: a name in a certificate identifies its caller if there is no 
   CHECK(server::may_send_body(options, with({"DNS:otto.test"})));
   CHECK_FALSE(server::may_send_body(options, with({"DNS:other.test"})));
   CHECK(server::scopes_of(options, with({"URI:spiffe://test/ann"})) == reads);
-  // It signs no tokens for pages.
-  CHECK(server::own_token(options, with({"URI:spiffe://test/ann"})) == nullptr);
+  // Without a secret this server signs no tokens for its pages.
+  CHECK_FALSE(server::page_source(options, with({"URI:spiffe://test/ann"})));
+  options.token_secret = std::make_shared<const server::TokenSecret>();
+  CHECK_FALSE(server::page_source(options, with({"DNS:otto.test"})));
+  CHECK(server::page_source(options, with({"URI:spiffe://test/ann"}))->name == "URI:spiffe://test/ann");
 }
 
 TEST_CASE("Access: a token is valid for its agents only") {
@@ -327,7 +331,7 @@ TEST_CASE("Access: a token may come in the header for keys, if that is set, but 
   CHECK_FALSE(server::brings_token(options, request_with({{"X-Other", "x"}})));
   const auto request = request_with({{"X-API-Key", "alice-secret"}});
   CHECK(server::may_send_body(options, request));
-  REQUIRE(server::own_token(options, request));
+  REQUIRE(server::page_source(options, request));
   // A wrong key is refused where anonymous callers are admitted, too.
   options.anonymous = true;
   CHECK(with({})->value == "anonymous");

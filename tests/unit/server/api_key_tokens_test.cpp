@@ -141,7 +141,7 @@ TEST_CASE(
   CHECK(server::authenticate_operator(options, as(viewer.text))->name == "vera");
   CHECK(!server::authenticate_operator(options, as(made.text)));
   CHECK(server::may_send_body(options, as(made.text)));
-  CHECK(!server::own_token(options, as(made.text)));
+  CHECK(!server::page_source(options, as(made.text)));
   std::string typo = made.text;
   typo.back() = typo.back() == 'x' ? 'y' : 'x';
   const auto refused = server::identify(options, as(typo), {"echo"});

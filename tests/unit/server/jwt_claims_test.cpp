@@ -240,4 +240,47 @@ TEST_CASE("Claims: a token without our scopes allows nothing, and its type must 
   CHECK(acted->actors == std::vector<std::string>{"shop", "desk"});
 }
 
+TEST_CASE("ID token: it is for the client and its sign-in, and a role decides who may come in") {
+  Issuer issuer = plain();
+  issuer.operator_roles = {"boss"};
+  issuer.viewer_roles = {"watcher"};
+  server::SignInRules rules{issuer.url, "console", {"staff"}};
+  const auto claims = [](const std::string& roles, const std::string& more = {},
+                         const std::string& aud = R"("console")") {
+    return R"({"iss":"https://id.example","sub":"ann","aud":)" + aud +
+           R"(,"exp":1700000060,"iat":1700000000,"nonce":"n","roles":)" + roles + more + "}";
+  };
+  const auto read_id = [&](const std::string& text, std::int64_t now = kNow, const char* nonce = "n") {
+    return server::read_id_claims(issuer, rules, nonce, text, at(now));
+  };
+  const auto boss = read_id(claims(R"(["boss"])", R"(,"email":"ann@example.com","scope":"read")"));
+  REQUIRE(boss);
+  CHECK(boss->token.role == Role::operates);
+  CHECK(boss->token.caller == server::caller_of(issuer.url, "ann"));
+  CHECK(boss->token.scopes == Scopes::all());
+  CHECK(boss->name == "ann@example.com");
+  CHECK(boss->until == at(1'700'000'060));
+  CHECK(read_id(claims(R"(["x","watcher"])"))->token.role == Role::views);
+  CHECK(read_id(claims(R"("staff x")"))->token.role == Role::calls);
+  CHECK(read_id(claims(R"("staff")"))->name == "ann");
+  const auto refusal = [&](const std::string& text) { return read_id(text).error().code; };
+  for (const char* roles : {"[]", R"("Staff")", R"(["*"])", "null"})
+    CHECK(refusal(claims(roles)) == base::ErrorCode::permission_denied);
+  rules.caller_roles = {"*"};
+  CHECK(read_id(claims("[]"))->token.role == Role::calls);
+  CHECK(read_id(claims("[]", R"(,"azp":"console")", R"(["shop","console"])")));
+  for (const std::string& wrong : {claims("[]", {}, R"("shop")"), claims("[]", {}, R"(["shop","console"])"),
+                                   claims("[]", R"(,"azp":"shop")"), claims("[]", R"(,"nonce":"n")"),
+                                   replaced(claims("[]"), R"("nonce":"n",)", "")}) {
+    CAPTURE(wrong);
+    CHECK(refusal(wrong) == base::ErrorCode::unauthenticated);
+  }
+  CHECK_FALSE(read_id(claims("[]"), kNow, "m"));
+  CHECK_FALSE(read_id(claims("[]"), kNow, ""));
+  CHECK_FALSE(read_id(claims("[]"), 1'700'000'060));  // not even with the skew of clocks
+  for (const char* typ : {"", "JWT", "jwt"}) CHECK(server::is_id_token(typ));
+  for (const char* typ : {"at+jwt", "application/at+jwt", "logout+jwt"})
+    CHECK_FALSE(server::is_id_token(typ));
+}
+
 }  // namespace jwt_claims_test

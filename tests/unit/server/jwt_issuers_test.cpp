@@ -123,7 +123,7 @@ TEST_CASE("JwtIssuers: tokens that are not the issuer's are refused, each for it
   CHECK(reason("bp1.a.b").empty());
   CHECK(reason(token(first_key(), claims("https://other.example"))) ==
         "iss is no issuer of the configuration");
-  CHECK(reason(token(first_key(), claims(), R"("typ":"JWT")")) == "its typ is not that of an access token");
+  CHECK(reason(token(first_key(), claims(), R"("typ":"JWT")")) == "its typ is that of another kind of token");
   // The claims of one token under the signature of another.
   const std::string later = token(first_key(), claims(kUrl, kNow + 9'999));
   CHECK(reason(later.substr(0, later.rfind('.')) + good.substr(good.rfind('.'))) == "its signature is wrong");

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "server/admission/access.h"
+#include "server/admission/jwt_claims.h"
+#include "server/admission/token_secret.h"
 
 namespace page_tokens_test {
 
@@ -20,20 +22,35 @@ const std::vector<server::Token> kTokens{{kShop, {"shop"}, {}},
                                          {kEye, {"eye"}, {}, server::Role::views},
                                          {"short-secret", {"short"}, {}}};
 
+server::ServerOptions options_of(std::vector<server::Token> tokens) {
+  server::ServerOptions options;
+  options.anonymous = false;
+  options.tokens = std::move(tokens);
+  options.token_secret = std::make_shared<const server::TokenSecret>(std::string(32, 's'));
+  return options;
+}
+const server::ServerOptions kOptions = options_of(kTokens);
+
+server::PageSource source_of(server::Token token) {
+  return {server::PageSource::Kind::token, {}, std::make_shared<const server::Token>(std::move(token))};
+}
+
 std::string token_of(std::string caller, std::string agent, const std::string& secret,
-                     std::string user = "ann") {
-  return server::make_page_token({{std::move(caller)}, std::move(user), std::move(agent), kNow + 60s},
-                                 secret);
+                     std::string user = "ann", base::Timestamp until = kNow + 60s) {
+  return server::make_page_token(kOptions, {{std::move(caller)}, std::move(user), std::move(agent), until},
+                                 source_of({secret, {}, {}}))
+      .value();
 }
 
 std::string caller_at(const std::string& token, const std::string& agent, base::Timestamp now = kNow) {
-  const auto caller = server::caller_of_page(kTokens, token, {agent}, now);
-  if (caller) return std::string(task::tenant_of(*caller)) + " of " + std::string(task::account_of(*caller));
-  return caller.error().code == ErrorCode::unauthenticated ? "unknown" : "denied";
+  const auto page = server::identify_page(kOptions, token, {agent}, now);
+  if (page)
+    return std::string(task::tenant_of(page->caller)) + " of " + std::string(task::account_of(page->caller));
+  return page.error().code == ErrorCode::unauthenticated ? "unknown" : "denied";
 }
 
 std::string refusal(const std::string& body) {
-  const auto grant = server::read_page_grant(body, kTokens[1], kNow);
+  const auto grant = server::read_page_grant(body, source_of(kTokens[1]), kNow);
   return grant ? "" : grant.error().for_caller;
 }
 
@@ -89,19 +106,70 @@ TEST_CASE("Page token: the request for one is checked") {
   CHECK(refusal(R"({"user":"ann","seconds":0})").starts_with("seconds: "));
   CHECK(refusal(R"({"user":"ann","seconds":86401})").starts_with("seconds: "));
   CHECK(refusal(R"({"user":"ann","second":1})") == "second: is unknown");
-  const auto by_short = server::read_page_grant(R"({"user":"ann"})", kTokens[3], kNow);
+  const auto by_short = server::read_page_grant(R"({"user":"ann"})", source_of(kTokens[3]), kNow);
   REQUIRE_FALSE(by_short);
   CHECK(by_short.error().for_caller.starts_with("your token is too short"));
 }
 
+TEST_CASE("Page token: one from a certificate or a JWT has its rights, and ends with it") {
+  struct Issuers final : server::TokenSource {
+    Found find(std::string_view) override { return {}; }
+    bool await(std::string_view, std::function<void()>) override { return false; }
+    std::vector<Issuer> issuers() const override { return all; }
+    std::vector<Issuer> all{{"https://id.example", ""}};
+  };
+  using Kind = server::PageSource::Kind;
+  const auto issuers = std::make_shared<Issuers>();
+  const server::Token named{"",     {"fleet"}, {"echo"}, server::Role::calls, false, server::Scopes::all(),
+                            "DNS:a"};
+  auto options = options_of({named});
+  options.jwt = issuers;
+  server::Scopes reads;
+  reads.add(server::Scope::read);
+  const task::Caller ann = server::caller_of("https://id.example", "ann");
+  const auto jwt = std::make_shared<const server::Token>(
+      server::Token{"", ann, {"echo"}, server::Role::calls, false, reads});
+  const server::PageSource by_jwt{Kind::jwt, "https://id.example", jwt, kNow + 90s + 500ms},
+      by_certificate{Kind::certificate, "DNS:a", std::make_shared<const server::Token>(named), {}};
+  const auto made = [&](const server::PageSource& source) {
+    const auto grant = server::read_page_grant(R"({"user":"u","seconds":600})", source, kNow).value();
+    return server::make_page_token(options, grant, source).value();
+  };
+  const std::string of_jwt = made(by_jwt), of_certificate = made(by_certificate);
+  const auto found = [&](const std::string& token, base::Timestamp now = kNow, const char* agent = "echo") {
+    return server::identify_page(options, token, {agent}, now);
+  };
+  REQUIRE(found(of_jwt));
+  CHECK(task::account_of(found(of_jwt)->caller) == ann.value);
+  CHECK(found(of_jwt)->rights->scopes == reads);
+  CHECK(found(of_jwt, kNow, "tools").error().code == ErrorCode::permission_denied);
+  CHECK(found(of_jwt, kNow + 89s));
+  CHECK_FALSE(found(of_jwt, kNow + 90s));
+  CHECK(found(of_certificate, kNow + 599s));
+  CHECK(found(of_certificate, kNow, "tools").error().code == ErrorCode::permission_denied);
+  for (std::size_t i = 0; i < of_jwt.size(); ++i) {
+    std::string other = of_jwt;
+    other[i] = other[i] == 'A' ? 'B' : 'A';
+    CAPTURE(other);
+    CHECK_FALSE(found(other));
+  }
+  const auto over = server::read_page_grant(R"({"user":"u"})", {Kind::jwt, {}, jwt, kNow + 900ms}, kNow);
+  CHECK(over.error().code == ErrorCode::unauthenticated);
+  issuers->all.clear();
+  CHECK_FALSE(found(of_jwt));
+  options.tokens = std::vector<server::Token>();
+  CHECK_FALSE(found(of_certificate));
+  options.tokens = std::vector<server::Token>{named};
+  options.token_secret = std::make_shared<const server::TokenSecret>();
+  CHECK_FALSE(found(of_certificate));
+}
+
 TEST_CASE("Access: only page tokens are accepted in the query, and only for GET") {
-  server::ServerOptions options;
-  options.anonymous = false;
-  options.tokens = kTokens;
+  const server::ServerOptions options = options_of(kTokens);
   http::Request request;
   request.method = "GET";
   const auto far = std::chrono::floor<std::chrono::seconds>(base::SystemClock().now()) + 60s;
-  request.query = {{"access_token", server::make_page_token({{"shop"}, "ann", "", far}, kShop)}};
+  request.query = {{"access_token", token_of("shop", "", kShop, "ann", far)}};
   CHECK(server::authenticate(options, request, {"echo"}));
   request.method = "POST";
   CHECK_FALSE(server::authenticate(options, request, {"echo"}));
@@ -112,13 +180,11 @@ TEST_CASE("Access: only page tokens are accepted in the query, and only for GET"
 }
 
 TEST_CASE("Access: a page's token restricts delegation like the token that signed it") {
-  server::ServerOptions options;
-  options.anonymous = false;
+  auto options = options_of({});
   options.tokens = std::vector<server::Token>{{kShop, {"shop"}, {"echo"}, server::Role::calls, true}};
   http::Request request;
   const auto far = std::chrono::floor<std::chrono::seconds>(base::SystemClock().now()) + 60s;
-  request.headers = {
-      {"Authorization", "Bearer " + server::make_page_token({{"shop"}, "ann", "", far}, kShop)}};
+  request.headers = {{"Authorization", "Bearer " + token_of("shop", "", kShop, "ann", far)}};
   const auto identity = server::identify(options, request, {"echo"});
   REQUIRE(identity);
   REQUIRE(identity->child_agents);

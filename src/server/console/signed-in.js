@@ -1,0 +1,52 @@
+// Who has signed in at the company's authorization server. The session is a cookie that no script sees; what changes
+// something is sent with its CSRF token.
+
+/**
+ * @typedef {{
+ *   signIn: boolean, issuer?: string, name?: string, caller?: string, role?: string, expiresAt?: string, csrf?: string
+ * }} SignedIn
+ */
+
+const place = "/sign-in/session";
+
+/** @type {SignedIn} */
+let known = { signIn: false };
+
+/** What the server said last. */
+export const signedIn = () => known;
+
+/** Asks the server who has signed in. */
+export async function lookUp() {
+  const answer = await fetch(place, { credentials: "same-origin", cache: "no-store" }).catch(() => null);
+  const said = answer?.ok ? await answer.json().catch(() => null) : null;
+  known = said ?? { ...known, name: undefined, csrf: undefined };
+  return known;
+}
+
+/** @type {() => Record<string, string>} */
+export const csrf = () => (known.csrf ? { "X-CSRF-Token": known.csrf } : {});
+
+export async function signOut() {
+  if (!known.csrf) return;
+  await fetch(place, { method: "DELETE", headers: csrf(), credentials: "same-origin" }).catch(() => null);
+  await lookUp();
+}
+
+/** A token of the person who has signed in, for requests to agents; "" without one. It is valid for some minutes. */
+export async function pageToken() {
+  const headers = { "Content-Type": "application/json", ...csrf() };
+  const how = { method: "POST", headers, body: "{}", cache: /** @type {RequestCache} */ ("no-store") };
+  const answer = await fetch("/tokens", { ...how, credentials: "same-origin" }).catch(() => null);
+  return answer?.ok ? String((await answer.json()).token) : "";
+}
+
+/** Leaves the page for the authorization server, which sends the browser back to it. */
+export function signInThere() {
+  const here = location.pathname + location.search + location.hash;
+  location.assign(`/sign-in?to=${encodeURIComponent(here)}`);
+}
+
+/** The host of the authorization server. */
+export function signInHost() {
+  return known.issuer ? new URL(known.issuer).host : "";
+}

@@ -1,0 +1,323 @@
+#include "server/sign_in/sign_in.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/id.h"
+#include "base/log.h"
+#include "base/loggable.h"
+#include "base/text.h"
+#include "jose/base64url.h"
+#include "json/document.h"
+#include "json/writer.h"
+#include "server/admission/access.h"
+#include "server/admission/api_key_tokens.h"
+#include "server/admission/hosts.h"
+#include "server/shared/answers.h"
+#include "server/sign_in/pages.h"
+
+namespace baton::server::sign_in {
+namespace {
+
+constexpr std::string_view kBegin = "/sign-in", kCallback = "/sign-in/callback";
+constexpr std::array kPaths{
+    PathRow{Place::operators, "GET", kBegin, Stage::sign_in, Head::refused},
+    PathRow{Place::operators, "GET", kCallback, Stage::sign_in, Head::refused},
+    PathRow{Place::operators, "GET, DELETE", kSessionPath, Stage::sign_in, Head::refused},
+};
+constexpr std::string_view kCookie = "baton-sign-in", kPurpose = "sign-in";
+constexpr std::string_view kConsole = "/console", kChat = "/chat";
+constexpr std::size_t kPlaceMax = 512, kCodeMax = 4'096, kCookieMax = 3'900;
+constexpr int kRandomBytes = 32;  // as hexadecimal it has the length that PKCE wants
+constexpr const char* kTooMany = "Too many people are signing in at the moment. Try again soon.";
+
+std::string parameter(const http::Request& request, std::string_view name) {
+  for (const auto& [each, value] : request.query) {
+    if (each == name) return value;
+  }
+  return {};
+}
+
+// Only there nobody else can read a cookie that is sent over plain HTTP.
+bool is_safe_origin(std::string_view origin) {
+  return origin.starts_with("https://") || is_loopback_host(host_in_url(origin));
+}
+
+std::string attributes(std::string_view same_site, std::chrono::seconds time) {
+  return "SameSite=" + std::string(same_site) + "; Max-Age=" + std::to_string(time.count());
+}
+
+// The sign-in is over, whatever its end.
+http::Reply ending_sign_in(http::Reply reply, std::string_view origin) {
+  reply.headers.emplace_back("Set-Cookie",
+                             set_cookie(origin, kCookie, "", attributes("Lax", std::chrono::seconds(0))));
+  return reply;
+}
+
+http::Reply json_of(std::string body) {
+  http::Reply reply;
+  reply.headers.emplace_back("Cache-Control", "no-store");
+  reply.body = std::move(body);
+  return reply;
+}
+
+std::string reason_of(const base::Error& error) {
+  return base::loggable(error.for_log.empty() ? error.for_caller : error.for_log);
+}
+
+// All that decides who may sign in and as what.
+std::string rules_text(const Settings& settings, const Issuer* issuer) {
+  std::string text;
+  json::Writer out(text);
+  out.object([&] {
+    out.member("issuer", settings.rules.issuer).member("client", settings.rules.client_id);
+    out.key("callers").strings(settings.rules.caller_roles);
+    if (issuer == nullptr) return;
+    out.member("subject", issuer->subject_claim).member("roles", issuer->roles_claim);
+    out.key("viewers").strings(issuer->viewer_roles).key("operators").strings(issuer->operator_roles);
+    out.key("agents").strings(issuer->agents).member("agents_claim", issuer->agents_claim);
+  });
+  return text;
+}
+
+}  // namespace
+
+// A sign-in that is under way.
+struct SignIn::Begun {
+  std::string state, nonce, verifier;
+  std::string origin;  // where it began
+  std::string place;   // where it leads to
+};
+
+std::span<const PathRow> paths() {
+  return kPaths;
+}
+
+bool may_lead_to(std::string_view place) {
+  const auto is_below = [&](std::string_view page) {
+    return place.starts_with(page) &&
+           (place.size() == page.size() ||
+            std::string_view("/?#").find(place[page.size()]) != std::string_view::npos);
+  };
+  const bool is_plain = std::ranges::all_of(place, [](unsigned char c) {
+    return c > ' ' && c < 0x7f &&
+           std::string_view("\\\"<>").find(static_cast<char>(c)) == std::string_view::npos;
+  });
+  return (is_below(kConsole) || is_below(kChat)) && is_plain && place.size() <= kPlaceMax &&
+         place.find("//") == std::string_view::npos && place.find("..") == std::string_view::npos;
+}
+
+http::Reply no_sign_in() {
+  return json_of(R"({"signIn":false})");
+}
+
+void SignIn::set(Settings settings) {
+  uses_.sessions.set_rules(rules_text(settings, uses_.issuers.rules_of(settings.rules.issuer).get()));
+  settings_.with([&](Settings& now) { now = std::move(settings); });
+}
+
+Settings SignIn::settings() const {
+  return settings_.with([](const Settings& now) { return now; });
+}
+
+void SignIn::run(const ExchangePtr& exchange, std::function<void()> work) const {
+  if (!uses_.pool.try_submit(std::move(work))) exchange->reply(page_of_failure(503, kTooMany, kConsole));
+}
+
+void SignIn::handle(const ExchangePtr& exchange, const ServerOptions& options) const {
+  const http::Request& request = exchange->request();
+  if (request.path == kSessionPath)
+    return request.method == "DELETE" ? end_session(exchange, options) : show_session(exchange, options);
+  const std::string origin = own_origin(options, request);
+  if (!is_safe_origin(origin))
+    return exchange->reply(page_of_failure(
+        400, "Signing in requires https, because the browser would send its session in the clear.",
+        kConsole));
+  if (request.path == kBegin) return begin(exchange, origin);
+  come_back(exchange, origin);
+}
+
+void SignIn::begin(const ExchangePtr& exchange, const std::string& origin) const {
+  const std::string wanted = parameter(exchange->request(), "to");
+  const std::string place(wanted.empty() ? kConsole : std::string_view(wanted));
+  if (!may_lead_to(place))
+    return exchange->reply(
+        page_of_failure(400, "Signing in may only lead to the console or the chat.", kConsole));
+  run(exchange, [this, exchange, origin, place] {
+    const auto endpoint = uses_.provider.authorization_url();
+    if (!endpoint) {
+      spdlog::warn("sign-in: the authorization server cannot be reached: {}", reason_of(endpoint.error()));
+      return exchange->reply(page_of_failure(
+          503, "The authorization server cannot be reached at the moment. Try again.", place));
+    }
+    const Settings settings = this->settings();
+    const Begun begun{base::random_hex(kRandomBytes), base::random_hex(kRandomBytes),
+                      base::random_hex(kRandomBytes), origin, place};
+    std::string payload;
+    json::Writer out(payload);
+    out.object([&] {
+      out.member("state", begun.state).member("nonce", begun.nonce).member("verifier", begun.verifier);
+      out.member("origin", origin).member("place", place);
+      out.member("until", base::to_ms(uses_.clock.now() + kTimeMax));
+    });
+    std::string url = *endpoint;
+    char separator = url.find('?') == std::string::npos ? '?' : '&';
+    const auto add = [&](std::string_view name, std::string_view value) {
+      url.append(1, std::exchange(separator, '&'))
+          .append(name)
+          .append("=")
+          .append(base::percent_encoded(value));
+    };
+    std::string scope;
+    for (const std::string& each : settings.scopes) scope.append(scope.empty() ? "" : " ").append(each);
+    add("response_type", "code");
+    add("client_id", settings.rules.client_id);
+    add("redirect_uri", origin + std::string(kCallback));
+    add("scope", scope);
+    add("state", begun.state);
+    add("nonce", begun.nonce);
+    add("code_challenge", jose::encode_base64url(jose::sha256(begun.verifier)));
+    add("code_challenge_method", "S256");
+    http::Reply reply;
+    reply.status = 303;
+    reply.content_type.clear();
+    reply.headers = {{"Location", std::move(url)},
+                     {"Cache-Control", "no-store"},
+                     {"Referrer-Policy", "no-referrer"},
+                     {"Set-Cookie", set_cookie(origin, kCookie, uses_.secret->sign(kPurpose, payload),
+                                               attributes("Lax", kTimeMax))}};
+    exchange->reply(std::move(reply));
+  });
+}
+
+std::optional<SignIn::Begun> SignIn::begun_by(const http::Request& request, const std::string& origin) const {
+  const auto payload = uses_.secret->payload_of(kPurpose, cookie_in(request, cookie_name(origin, kCookie)));
+  if (!payload) return std::nullopt;
+  const auto document = json::Document::parse_view(*payload);
+  if (!document) return std::nullopt;
+  const json::Value said = document->root();
+  Begun begun{said["state"].str(), said["nonce"].str(), said["verifier"].str(), said["origin"].str(),
+              said["place"].str()};
+  const bool is_over = base::from_ms(said["until"].integer().value_or(0)) <= uses_.clock.now();
+  if (is_over || begun.origin != origin || !equal_in_constant_time(parameter(request, "state"), begun.state))
+    return std::nullopt;
+  return begun;
+}
+
+void SignIn::come_back(const ExchangePtr& exchange, const std::string& origin) const {
+  const http::Request& request = exchange->request();
+  const auto begun = begun_by(request, origin);
+  if (!begun)
+    return exchange->reply(page_of_failure(400,
+                                           "This is not the end of a sign-in that began in this browser "
+                                           "within the last ten minutes. Sign in again.",
+                                           kConsole));
+  const auto fail = [&](int status, std::string_view reason) {
+    exchange->reply(ending_sign_in(page_of_failure(status, reason, begun->place), origin));
+  };
+  const std::string issuer = parameter(request, "iss"), error = parameter(request, "error");
+  // RFC 9207: another authorization server may have been mixed up with ours.
+  if (!issuer.empty() && issuer != settings().rules.issuer)
+    return fail(400, "The answer is of another authorization server.");
+  if (!error.empty()) {
+    const std::string more = parameter(request, "error_description");
+    return fail(400,
+                "The authorization server refused the sign-in: " + error + (more.empty() ? "" : ": " + more));
+  }
+  const std::string code = parameter(request, "code");
+  if (code.empty() || code.size() > kCodeMax)
+    return fail(400, "The authorization server's answer has no code.");
+  run(exchange, [this, exchange, origin, begun = *begun] { redeem(exchange, origin, begun); });
+}
+
+void SignIn::redeem(const ExchangePtr& exchange, const std::string& origin, const Begun& begun) const {
+  const auto id_token = uses_.provider.redeem(
+      {parameter(exchange->request(), "code"), begun.verifier, origin + std::string(kCallback)});
+  if (id_token) return welcome(exchange, origin, begun, *id_token, true);
+  spdlog::warn("sign-in: the authorization server gave no ID token: {}", reason_of(id_token.error()));
+  exchange->reply(ending_sign_in(
+      page_of_failure(502, "The authorization server did not complete the sign-in. Sign in again.",
+                      begun.place),
+      origin));
+}
+
+void SignIn::welcome(const ExchangePtr& exchange, const std::string& origin, const Begun& begun,
+                     const std::string& id_token, bool may_wait) const {
+  const Settings settings = this->settings();
+  auto person = uses_.issuers.read_id_token(settings.rules, begun.nonce, id_token);
+  const bool is_pending = !person && person.error().code == base::ErrorCode::unavailable;
+  if (is_pending && may_wait) {
+    const bool waits =
+        uses_.issuers.await_keys(settings.rules.issuer, [this, exchange, origin, begun, id_token] {
+          run(exchange, [this, exchange, origin, begun, id_token] {
+            welcome(exchange, origin, begun, id_token, false);
+          });
+        });
+    if (waits) return;
+    // They may have come in between.
+    return welcome(exchange, origin, begun, id_token, false);
+  }
+  const auto fail = [&](int status, std::string_view reason) {
+    exchange->reply(ending_sign_in(page_of_failure(status, reason, begun.place), origin));
+  };
+  if (!person) {
+    const base::Error& error = person.error();
+    spdlog::warn("sign-in: refused: {}", reason_of(error));
+    if (error.code == base::ErrorCode::permission_denied)
+      return fail(403,
+                  "You have signed in, but your account has none of the roles that may use this server.");
+    if (is_pending)
+      return fail(503,
+                  "The keys of the authorization server cannot be fetched at the moment. Sign in again.");
+    return fail(502, "The authorization server's answer is not valid. Sign in again.");
+  }
+  const base::Timestamp now = uses_.clock.now();
+  Session session{base::random_hex(16), std::move(person->token), std::move(person->name),
+                  std::min(person->until, now + base::Duration(kSessionTimeMax))};
+  const auto time = std::chrono::floor<std::chrono::seconds>(session.until - now);
+  const std::string cookie = uses_.sessions.cookie_of(session);
+  if (cookie.size() > kCookieMax) return fail(403, "Your account names more agents than a session can hold.");
+  base::log_info({{"caller", session.token.caller.value}}, "signed in as {} for {} s",
+                 name_of(session.token.role), time.count());
+  http::Reply reply = page_that_leads_to(begun.place);
+  reply.headers.emplace_back("Set-Cookie",
+                             set_cookie(origin, kSessionCookie, cookie, attributes("Strict", time)));
+  exchange->reply(ending_sign_in(std::move(reply), origin));
+}
+
+void SignIn::show_session(const ExchangePtr& exchange, const ServerOptions& options) const {
+  const http::Request& request = exchange->request();
+  if (!is_of_own_page(options, request))
+    return exchange->reply(plain_error(403, "web pages of other origins may not see who has signed in"));
+  const auto session = uses_.sessions.find(options, request);
+  std::string body;
+  json::Writer out(body);
+  out.object([&] {
+    out.member("signIn", true).member("issuer", settings().rules.issuer);
+    if (!session) return;
+    out.member("name", session->name).member("caller", session->token.caller.value);
+    out.member("role", name_of(session->token.role)).member("expiresAt", base::to_rfc3339(session->until));
+    out.member("csrf", uses_.sessions.csrf_of(*session));
+  });
+  exchange->reply(json_of(std::move(body)));
+}
+
+void SignIn::end_session(const ExchangePtr& exchange, const ServerOptions& options) const {
+  const http::Request& request = exchange->request();
+  const auto session = session_of(options, request);
+  if (!is_of_own_page(options, request) || !session)
+    return exchange->reply(plain_error(403, "only a page of this server that shows the session may end it"));
+  if (*session) {
+    uses_.sessions.end(**session);
+    base::log_info({{"caller", (*session)->token.caller.value}}, "signed out");
+  }
+  http::Reply reply;
+  reply.status = 204;
+  reply.content_type.clear();
+  reply.headers = {{"Cache-Control", "no-store"},
+                   {"Set-Cookie", set_cookie(own_origin(options, request), kSessionCookie, "",
+                                             attributes("Strict", std::chrono::seconds(0)))}};
+  exchange->reply(std::move(reply));
+}
+
+}  // namespace baton::server::sign_in

@@ -1,0 +1,150 @@
+#include "server/admission/sessions.h"
+
+#include <doctest/doctest.h>
+
+#include "server/admission/access.h"
+#include "support/manual_clock.h"
+
+namespace sessions_test {
+
+using namespace baton;
+using namespace std::chrono_literals;
+using base::ErrorCode;
+using server::Role;
+
+namespace {
+
+struct Bench {
+  Bench() {
+    options.anonymous = false;
+    options.sessions = sessions;
+    sessions->set_rules("first");
+  }
+  server::Session session(Role role = Role::operates) {
+    server::Session made{"id",
+                         {"",
+                          {"https://id\x01"
+                           "ann"},
+                          {"echo"},
+                          role},
+                         "Ann",
+                         clock.now() + 60s};
+    return made;
+  }
+  http::Request request(std::string method = "GET", std::string cookie = {},
+                        std::vector<std::pair<std::string, std::string>> more = {}) {
+    http::Request asked;
+    asked.method = std::move(method);
+    asked.headers = {{"Host", "here.test"}};
+    if (cookie.empty()) cookie = "a=b; " + name + "=" + sessions->cookie_of(session());
+    asked.headers.emplace_back("Cookie", std::move(cookie));
+    for (auto& header : more) asked.headers.push_back(std::move(header));
+    return asked;
+  }
+  std::string outcome(const http::Request& asked) {
+    const auto who = server::authenticate_operator(options, asked);
+    if (who) return who->name + (who->may_act ? " acts" : " reads");
+    return who.error().code == ErrorCode::permission_denied ? "denied" : "nobody";
+  }
+
+  test::ManualClock clock{1'700'000'000'000};
+  const std::shared_ptr<const server::TokenSecret> secret = std::make_shared<const server::TokenSecret>();
+  const std::shared_ptr<server::Sessions> sessions = std::make_shared<server::Sessions>(clock, secret);
+  server::ServerOptions options;
+  std::string name = "baton-session";
+};
+
+const std::string kAnn =
+    "https://id\x01"
+    "ann acts";
+
+}  // namespace
+
+TEST_CASE("Session: its cookie identifies its person until it ends") {
+  Bench bench;
+  CHECK(bench.outcome(bench.request()) == kAnn);
+  const auto found = bench.sessions->find(bench.options, bench.request());
+  REQUIRE(found);
+  CHECK(found->name == "Ann");
+  CHECK(found->token.agents == std::vector<std::string>{"echo"});
+  CHECK(found->token.scopes == server::Scopes::all());
+  for (const Role role : {Role::calls, Role::views}) {
+    const std::string cookie = bench.name + "=" + bench.sessions->cookie_of(bench.session(role));
+    CHECK(bench.outcome(bench.request("GET", cookie)) == (role == Role::calls ? "denied"
+                                                                              : "https://id\x01"
+                                                                                "ann reads"));
+  }
+  const http::Request kept = bench.request();
+  bench.clock.advance(60s);
+  CHECK(bench.outcome(kept) == "nobody");
+  CHECK(bench.outcome(bench.request()) == kAnn);
+  bench.sessions->set_rules("second");
+  CHECK(bench.outcome(kept) == "nobody");
+  const http::Request again = bench.request();
+  CHECK(bench.outcome(again) == kAnn);
+  bench.sessions->end(bench.session());
+  CHECK(bench.outcome(again) == "nobody");
+}
+
+TEST_CASE("Session: a cookie that was not signed here is none, and neither is one of two") {
+  Bench bench;
+  const std::string value = bench.sessions->cookie_of(bench.session());
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    std::string other = value;
+    other[i] = other[i] == 'A' ? 'B' : 'A';
+    CAPTURE(other);
+    CHECK(bench.outcome(bench.request("GET", bench.name + "=" + other)) == "nobody");
+  }
+  // What was signed for another purpose is no session.
+  CHECK(bench.outcome(bench.request("GET", bench.name + "=" + bench.secret->sign("page", "{}"))) == "nobody");
+  CHECK(bench.outcome(bench.request("GET", bench.name + "=" + value + "; " + bench.name + "=x")) == "nobody");
+  CHECK(bench.outcome(bench.request("GET", "x" + bench.name + "=" + value)) == "nobody");
+}
+
+TEST_CASE("Session: over https only a cookie that no other host can have set counts") {
+  Bench bench;
+  bench.options.public_url = "https://here.test/";
+  CHECK(bench.outcome(bench.request()) == "nobody");
+  bench.name = "__Host-baton-session";
+  CHECK(bench.outcome(bench.request()) == kAnn);
+  CHECK(server::set_cookie("https://here.test", "a", "b", "SameSite=Strict") ==
+        "__Host-a=b; Path=/; HttpOnly; Secure; SameSite=Strict");
+  CHECK(server::set_cookie("http://localhost:1", "a", "b", "SameSite=Lax") ==
+        "a=b; Path=/; HttpOnly; SameSite=Lax");
+}
+
+TEST_CASE("Session: what changes something needs this server's origin and the CSRF token") {
+  Bench bench;
+  const std::string csrf = bench.sessions->csrf_of(bench.session());
+  const auto acts = [&](std::vector<std::pair<std::string, std::string>> headers,
+                        const char* method = "POST") {
+    return bench.outcome(bench.request(method, {}, std::move(headers)));
+  };
+  const std::pair<std::string, std::string> origin{"Origin", "http://here.test"}, good{"X-CSRF-Token", csrf};
+  for (const char* method : {"POST", "DELETE", "PATCH", "PUT", "OPTIONS"}) {
+    CHECK(acts({origin, good}, method) == kAnn);
+    CHECK(acts({origin}, method) == "denied");
+    CHECK(acts({good}, method) == "denied");
+  }
+  CHECK(acts({origin, {"X-CSRF-Token", csrf + "0"}}) == "denied");
+  CHECK(acts({origin, good, {"Sec-Fetch-Site", "same-origin"}}) == kAnn);
+  // The pages of others have no session at all.
+  for (const char* other : {"http://other.test", "https://here.test", "null"})
+    CHECK(acts({{"Origin", other}, good}) == "nobody");
+  CHECK(acts({origin, good, {"Sec-Fetch-Site", "same-site"}}) == "nobody");
+  CHECK(acts({{"Origin", "http://other.test"}}, "GET") == "nobody");
+  CHECK(acts({}, "GET") == kAnn);
+}
+
+TEST_CASE("Session: a token decides if there is one, and agents know no sessions") {
+  Bench bench;
+  bench.options.tokens =
+      std::vector<server::Token>{{"otto-secret", {"otto"}, {}, Role::operates}, {"ann-secret", {"ann"}, {}}};
+  CHECK(bench.outcome(bench.request("POST", {}, {{"Authorization", "Bearer otto-secret"}})) == "otto acts");
+  CHECK(bench.outcome(bench.request("GET", {}, {{"Authorization", "Bearer wrong"}})) == "nobody");
+  CHECK_FALSE(server::identify(bench.options, bench.request(), {"echo"}));
+  CHECK(server::scopes_of(bench.options, bench.request()).empty());
+  CHECK(server::may_send_body(bench.options, bench.request()));
+}
+
+}  // namespace sessions_test
