@@ -1,4 +1,5 @@
 """People who sign in to the console and the chat page at an authorization server."""
+import copy
 import http.client
 import json
 import pathlib
@@ -11,6 +12,7 @@ import urllib.parse
 import authorization_server
 import client
 import harness
+import test_access_table
 
 SECRET = "the-clients-secret: %x"
 SETTINGS = {"client_id": "baton-console", "caller_roles": ["staff"]}
@@ -21,14 +23,15 @@ class Browser:
     has sent it to."""
 
     def __init__(self, server):
-        self.server, self.cookies, self.csrf = server, {}, None
+        self.server, self.cookies, self.csrf, self.proxy = server, {}, None, {}
         self.origin = f"http://{server.host}:{server.port}"
 
     def ask(self, method, path, body=None, headers=(), strict=True):
         connection = http.client.HTTPConnection(self.server.host, self.server.port, timeout=60)
         sent = {name: value for name, (value, attributes) in self.cookies.items()
                 if strict or "SameSite=Strict" not in attributes}
-        head = {"Cookie": "; ".join(f"{name}={value}" for name, value in sent.items()), **dict(headers)}
+        head = {"Cookie": "; ".join(f"{name}={value}" for name, value in sent.items()), **self.proxy,
+                **dict(headers)}
         connection.request(method, path, body, {name: value for name, value in head.items() if value})
         answer = connection.getresponse()
         answer.text = answer.read().decode()
@@ -175,15 +178,17 @@ class SignIn(unittest.TestCase):
         token = {"Authorization": "Bearer the-operators-token"}
         self.assertEqual(json.loads(browser.ask("GET", "/operate/v1/me", headers=token).text)["actor"], "ops")
 
-    def test_the_cookie_opens_no_other_path(self):
-        browser = self.browser()
+    def test_the_cookie_opens_no_operation_of_any_protocol(self):
+        browser, signed_in = self.browser(), copy.copy(self.server)
         browser.sign_in()
-        rpc = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": "t"}})
-        for method, path, body in (("POST", "/", rpc), ("POST", "/agents/joke/", rpc), ("GET", "/v1/tasks/t", None),
-                                   ("POST", "/ag-ui", "{}"), ("POST", "/mcp", "{}"), ("GET", "/conversations", None),
-                                   ("POST", "/v1/chat/completions", "{}"), ("GET", "/agents", None)):
-            answer = browser.act(method, path, body, Origin=None)
-            self.assertEqual(answer.status, 401, path)
+        value = browser.cookies["baton-session"][0]
+        proof = {"Cookie": f"baton-session={value}", "X-CSRF-Token": browser.csrf, "Sec-Fetch-Site": "same-origin"}
+        signed_in.http = lambda method, path, body=None, headers=None: self.server.http(
+            method, path, body, {**(headers or {}), **proof})
+        self.assertEqual(signed_in.http("GET", "/operate/v1/me").status, 200)
+        for name, _, operation, *_ in test_access_table.OPERATIONS:
+            self.assertEqual(operation(signed_in, None, client.new_id()).status, 401, name)
+        self.assertEqual(signed_in.http("GET", "/agents").status, 401)
 
     def test_roles_come_from_claims_and_others_are_not_let_in(self):
         watcher = self.browser(roles=["watcher"])
@@ -248,10 +253,33 @@ class SignIn(unittest.TestCase):
         self.server.start()
         browser.origin = f"http://{self.server.host}:{self.server.port}"
         self.assertEqual(browser.me().status, 200)
-        short = self.browser(exp=int(time.time()) + 2)
-        short.sign_in()
+        short = self.browser(exp=int(time.time()) + 5)
+        self.assertEqual(short.come_back(short.begin()).status, 200)
         harness.wait_for(lambda: short.me().status == 401, 20, "the session's end")
         self.assertNotIn("name", short.session())
+
+
+class BehindProxy(unittest.TestCase):
+    def test_over_https_the_cookies_belong_to_this_host_alone(self):
+        issuer = authorization_server.AuthorizationServer()
+        issuer.__enter__()
+        self.addCleanup(issuer.__exit__, None, None, None)
+        server = harness.Server(["joke"], {
+            "issuers": [{"issuer": issuer.issuer, "audience": "baton"}], "proxies": ["127.0.0.1"],
+            "sign_in": {"issuer": issuer.issuer, **SETTINGS, "caller_roles": ["*"]}, "hosts": ["agents.example.org"]})
+        self.addCleanup(server.discard)
+        browser = Browser(server.start())
+        browser.proxy = {"X-Forwarded-Host": "agents.example.org"}
+        self.assertEqual(browser.ask("GET", "/sign-in").status, 400)  # its cookie could be read on the way
+        browser.proxy["X-Forwarded-Proto"] = "https"
+        browser.origin = "https://agents.example.org"
+        landing = browser.sign_in("/chat#agent=joke")
+        self.assertIn("url=/chat#agent=joke", landing.text)
+        (name, (_, attributes)), = browser.cookies.items()
+        self.assertEqual((name, "Secure" in attributes, "Path=/" in attributes), ("__Host-baton-session", True, True))
+        self.assertEqual(browser.act("POST", "/tokens", "{}").status, 200)
+        browser.cookies = {"baton-session": browser.cookies[name]}  # as another host of the domain could set it
+        self.assertNotIn("name", browser.session())
 
 
 class Settings(unittest.TestCase):

@@ -60,7 +60,7 @@ class Authority:
         self._openssl("req", *self._new_key(name), "-out", f"{name}.csr", "-subj", f"/CN={name}", "-addext",
                       f"subjectAltName={extension}")
         self._openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-                      "-days", "2", "-copy_extensions", "copy", "-out", f"{name}.pem")
+                      "-days", "1", "-copy_extensions", "copy", "-out", f"{name}.pem")
         return self.folder / f"{name}.pem", self.folder / f"{name}.key"
 
     def remove(self):
@@ -326,6 +326,16 @@ class Tls(unittest.TestCase):
         with self.assertRaises(client.RpcError):
             server.get(task, agent="player", token="bob-token")
         self.assertEqual(send(token="bob-token")[1], 200)
+        # It makes tokens for pages, which end with it.
+        asked = server.http("POST", "/tokens", b'{"user":"u","seconds":86400}', server.headers_of(None, {})).body
+        end = subprocess.run(["openssl", "x509", "-enddate", "-noout", "-in", ann[0]], capture_output=True, check=True,
+                             text=True).stdout.split("=")[1].strip()
+        self.assertEqual(asked["expiresAt"],
+                         time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(ssl.cert_time_to_seconds(end))))
+        use(None)
+        self.assertEqual(send(token=asked["token"])[1], 200)
+        self.assertEqual(server.rpc("tasks/get", {"id": "x"}, token=asked["token"]).status, 403)
+        use(ann)
         self.assertEqual(send(token="wrong")[1], 401)
         # Browsers send certificates unasked, also for pages of other origins.
         self.assertEqual(send(headers={"Origin": "http://localhost:1234"})[1], 401)
