@@ -73,7 +73,11 @@ class App extends HTMLElement {
   }
 
   async begin() {
-    if (!token.get() && !(await lookUp()).name) return this.signIn("");
+    if (!token.get()) {
+      const said = await lookUp();
+      if (!said) return this.waitForServer("The server cannot be reached.");
+      if (!said.name) return this.signIn("");
+    }
     try {
       Object.assign(session, await me());
       this.frame();

@@ -55,7 +55,7 @@ let begun = null;
 
 /** Makes a token from the session. Returns whether there is one. */
 async function takeSession() {
-  made = (await lookUp()).name ? await pageToken() : "";
+  made = (await lookUp())?.name ? await pageToken() : "";
   return made !== "";
 }
 

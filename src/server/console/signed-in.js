@@ -15,12 +15,12 @@ let known = { signIn: false };
 /** What the server said last. */
 export const signedIn = () => known;
 
-/** Asks the server who has signed in. */
+/** Asks the server who has signed in. Null: it does not say. @returns {Promise<SignedIn | null>} */
 export async function lookUp() {
   const answer = await fetch(place, { credentials: "same-origin", cache: "no-store" }).catch(() => null);
   const said = answer?.ok ? await answer.json().catch(() => null) : null;
-  known = said ?? { ...known, name: undefined, csrf: undefined };
-  return known;
+  if (said) known = said;
+  return said;
 }
 
 /** @type {() => Record<string, string>} */
