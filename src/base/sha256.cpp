@@ -80,17 +80,23 @@ std::string uuid_of(std::initializer_list<std::string_view> texts) {
 }
 
 std::string hmac_sha256(std::string_view key, std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes;
-  unsigned int size = 0;
-  require(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-               reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes.data(),
-               &size) != nullptr);
   std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += kLowerHex[bytes[i] >> 4];
-    hex += kLowerHex[bytes[i] & 0xf];
+  for (const char c : hmac_sha256_bytes(key, text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    hex += kLowerHex[byte >> 4];
+    hex += kLowerHex[byte & 0xf];
   }
   return hex;
+}
+
+std::string hmac_sha256_bytes(std::string_view key, std::string_view text) {
+  std::string bytes(EVP_MAX_MD_SIZE, '\0');
+  unsigned int size = 0;
+  require(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+               reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+               reinterpret_cast<unsigned char*>(bytes.data()), &size) != nullptr);
+  bytes.resize(size);
+  return bytes;
 }
 
 }  // namespace baton::base

@@ -44,5 +44,7 @@ std::string uuid_of(std::initializer_list<std::string_view> texts);
 
 // HMAC-SHA256 (RFC 2104) in hexadecimal, lower case. Threads: any.
 std::string hmac_sha256(std::string_view key, std::string_view text);
+// The 32 bytes of that.
+std::string hmac_sha256_bytes(std::string_view key, std::string_view text);
 
 }  // namespace baton::base

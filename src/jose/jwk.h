@@ -28,6 +28,10 @@ struct Jwk {
 // base64url, weak keys (key.h). Private members are ignored.
 base::Result<Jwk> read_jwk(json::Value object);
 
+// Reads a private key to sign with: PEM (Key::from_pem), or one JWK with its private members. Fails with
+// invalid_argument; the error has nothing of the text.
+base::Result<Key> read_private_key(const std::string& text);
+
 struct JwkSet {
   std::vector<Jwk> keys;
   std::size_t ignored = 0;  // keys that are not for verifying signatures here

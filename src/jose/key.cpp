@@ -76,13 +76,22 @@ std::shared_ptr<EVP_PKEY> shared(EVP_PKEY* key) {
 }
 
 // Null if the parameters make no key.
-std::shared_ptr<EVP_PKEY> key_from(const char* type, OSSL_PARAM_BLD* builder) {
+std::shared_ptr<EVP_PKEY> key_from(const char* type, OSSL_PARAM_BLD* builder,
+                                   int parts = EVP_PKEY_PUBLIC_KEY) {
   const Params params(OSSL_PARAM_BLD_to_param(builder));
   const KeyContext context(EVP_PKEY_CTX_new_from_name(nullptr, type, nullptr));
   EVP_PKEY* key = nullptr;
   const bool made = params && context && EVP_PKEY_fromdata_init(context.get()) == 1 &&
-                    EVP_PKEY_fromdata(context.get(), &key, EVP_PKEY_PUBLIC_KEY, params.get()) == 1;
+                    EVP_PKEY_fromdata(context.get(), &key, parts, params.get()) == 1;
   return made ? shared(key) : nullptr;
+}
+
+// Null, too, if the private part does not belong to the public one.
+std::shared_ptr<EVP_PKEY> key_pair_from(const char* type, OSSL_PARAM_BLD* builder) {
+  auto key = key_from(type, builder, EVP_PKEY_KEYPAIR);
+  if (!key) return nullptr;
+  const KeyContext context(EVP_PKEY_CTX_new_from_pkey(nullptr, key.get(), nullptr));
+  return context && EVP_PKEY_pairwise_check(context.get()) == 1 ? key : nullptr;
 }
 
 // The two numbers of a JWS as the structure that OpenSSL verifies; empty if the length is wrong.
@@ -215,6 +224,52 @@ base::Result<Key> Key::ed25519(std::string_view x) {
                  false);
 }
 
+base::Result<Key> Key::rsa_private(const RsaNumbers& numbers) {
+  const ForgetErrors forget;
+  const Builder builder(OSSL_PARAM_BLD_new());
+  const std::array<std::pair<const char*, std::string_view>, 8> named{
+      {{OSSL_PKEY_PARAM_RSA_N, numbers.modulus},
+       {OSSL_PKEY_PARAM_RSA_E, numbers.exponent},
+       {OSSL_PKEY_PARAM_RSA_D, numbers.d},
+       {OSSL_PKEY_PARAM_RSA_FACTOR1, numbers.p},
+       {OSSL_PKEY_PARAM_RSA_FACTOR2, numbers.q},
+       {OSSL_PKEY_PARAM_RSA_EXPONENT1, numbers.dp},
+       {OSSL_PKEY_PARAM_RSA_EXPONENT2, numbers.dq},
+       {OSSL_PKEY_PARAM_RSA_COEFFICIENT1, numbers.qi}}};
+  std::vector<Number> kept;  // the builder refers to them
+  bool set = builder != nullptr;
+  for (const auto& [name, bytes] : named) {
+    if (bytes.empty() || bytes.size() > kRsaBitsMax / 8)
+      return fail(ErrorCode::invalid_argument, "a number of the RSA key is missing or too long");
+    kept.push_back(number_in(bytes));
+    set = set && kept.back() && OSSL_PARAM_BLD_push_BN(builder.get(), name, kept.back().get()) == 1;
+  }
+  return checked(set ? key_pair_from("RSA", builder.get()) : nullptr, true);
+}
+
+base::Result<Key> Key::ec_private(Type curve, std::string_view x, std::string_view y, std::string_view d) {
+  const ForgetErrors forget;
+  const std::size_t size = curve_size(curve);
+  if (x.size() != size || y.size() != size || d.size() != size)
+    return fail(ErrorCode::invalid_argument, "a number of the key does not have the size of its curve");
+  const std::string point = "\x04" + std::string(x) + std::string(y);
+  const Builder builder(OSSL_PARAM_BLD_new());
+  const Number number = number_in(d);
+  const char* const group = curve == Type::p384 ? "secp384r1" : "prime256v1";
+  const bool set =
+      builder && number &&
+      OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, group, 0) == 1 &&
+      OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) ==
+          1 &&
+      OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_PRIV_KEY, number.get()) == 1;
+  return checked(set ? key_pair_from("EC", builder.get()) : nullptr, true);
+}
+
+base::Result<Key> Key::ed25519_private(std::string_view d) {
+  return checked(shared(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(d), d.size())),
+                 true);
+}
+
 base::Result<Key> Key::from_pem(const std::string& pem) {
   const ForgetErrors forget;
   // No prompt for a password: an encrypted key is no key here.
@@ -245,6 +300,20 @@ base::Result<Key> Key::generate(Type type) {
       break;
   }
   return checked(shared(key), true);
+}
+
+Algorithm Key::algorithm() const {
+  switch (type_) {
+    case Type::rsa:
+      return Algorithm::rs256;
+    case Type::p256:
+      return Algorithm::es256;
+    case Type::p384:
+      return Algorithm::es384;
+    case Type::ed25519:
+      break;
+  }
+  return Algorithm::eddsa;
 }
 
 bool Key::fits(Algorithm algorithm) const {
@@ -306,16 +375,20 @@ std::string Key::public_members() const {
     return R"({"e":")" + number(OSSL_PKEY_PARAM_RSA_E, 0) + R"(","kty":"RSA","n":")" +
            number(OSSL_PKEY_PARAM_RSA_N, 0) + R"("})";
   }
-  if (type_ == Type::ed25519) {
-    std::string x(32, '\0');
-    std::size_t size = x.size();
-    EVP_PKEY_get_raw_public_key(handle_.get(), bytes_of(x), &size);
-    return R"({"crv":"Ed25519","kty":"OKP","x":")" + encode_base64url(x) + R"("})";
-  }
+  if (type_ == Type::ed25519)
+    return R"({"crv":"Ed25519","kty":"OKP","x":")" + encode_base64url(ed25519_public()) + R"("})";
   const std::size_t size = curve_size(type_);
   return std::string(R"({"crv":")") + (type_ == Type::p384 ? "P-384" : "P-256") + R"(","kty":"EC","x":")" +
          number(OSSL_PKEY_PARAM_EC_PUB_X, size) + R"(","y":")" + number(OSSL_PKEY_PARAM_EC_PUB_Y, size) +
          R"("})";
+}
+
+std::string Key::ed25519_public() const {
+  if (type_ != Type::ed25519) return {};
+  std::string x(32, '\0');
+  std::size_t size = x.size();
+  EVP_PKEY_get_raw_public_key(handle_.get(), bytes_of(x), &size);
+  return x;
 }
 
 std::string Key::thumbprint() const {

@@ -32,6 +32,14 @@ class Key {
   static base::Result<Key> rsa(std::string_view modulus, std::string_view exponent);
   static base::Result<Key> ec(Type curve, std::string_view x, std::string_view y);
   static base::Result<Key> ed25519(std::string_view x);
+  // A private key from such bytes: `d` of a curve, or all private numbers of RSA. Fails with
+  // invalid_argument, also if the public and the private part do not belong together.
+  struct RsaNumbers {
+    std::string_view modulus, exponent, d, p, q, dp, dq, qi;
+  };
+  static base::Result<Key> rsa_private(const RsaNumbers& numbers);
+  static base::Result<Key> ec_private(Type curve, std::string_view x, std::string_view y, std::string_view d);
+  static base::Result<Key> ed25519_private(std::string_view d);
   // A private key in PKCS #8 or SEC 1, or a public key. Fails with invalid_argument; the error has nothing of
   // the text.
   static base::Result<Key> from_pem(const std::string& pem);
@@ -39,6 +47,8 @@ class Key {
   static base::Result<Key> generate(Type type);
 
   Type type() const { return type_; }
+  // The algorithm that a key of this type signs with by default; for RSA it is RS256, which all readers know.
+  Algorithm algorithm() const;
   bool can_sign() const { return is_private_; }
   // Whether signatures of the algorithm are made with keys of this type.
   bool fits(Algorithm algorithm) const;
@@ -50,6 +60,8 @@ class Key {
 
   // The key's public members as a JSON object without blanks, in the order of RFC 7638, section 3.2.
   std::string public_members() const;
+  // The 32 bytes of an Ed25519 public key; empty for other types.
+  std::string ed25519_public() const;
   // The key's name: the base64url of the SHA-256 of those (RFC 7638).
   std::string thumbprint() const;
 
