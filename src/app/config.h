@@ -113,6 +113,7 @@ struct Config {
   engine::EngineSettings engine;
   agents::PlanOptions plans;
   notify::NotifierOptions webhooks;
+  std::vector<std::string> webhook_keys;  // files of keys that sign webhooks
   StoreOptions store;
 
   // Returns true if the server listens only on a loopback address.

@@ -117,6 +117,7 @@ class Loader {
     resolve(tls.client_authorities_file);
     resolve(config().sign_in.client_secret_file);
     resolve(config().token_secret_file);
+    for (std::string& name : config().webhook_keys) resolve(name);
   }
 
   // `prefix` is empty, or the section's name followed by a dot.
@@ -354,6 +355,7 @@ class Loader {
     files.insert(config().tls.ticket_secret_file);
     files.insert(config().sign_in.client_secret_file);
     files.insert(config().token_secret_file);
+    files.insert(config().webhook_keys.begin(), config().webhook_keys.end());
     if (const StoreOptions& store = config().store; holds_password(store.database)) {
       files.insert(store.database_file);
       if (database_from_ == Source::file) files.insert(sources_.file_name);

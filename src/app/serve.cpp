@@ -23,6 +23,7 @@
 #include "app/exit_deadline.h"
 #include "app/service.h"
 #include "app/signals.h"
+#include "app/signing_keys.h"
 #include "app/supervisor.h"
 #include "app/version.h"
 #include "base/clock.h"
@@ -300,6 +301,8 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
 
   const auto identity = open_identity(config.tls);
   if (!identity) return cannot_start(identity.error());
+  const auto signing_keys = read_signing_keys(config);
+  if (!signing_keys) return cannot_start(signing_keys.error());
   const base::SystemClock clock;
   // A steady clock keeps retries, retention and the order of a log intact when the system clock is set.
   const base::SteadyClock steady(clock);
@@ -359,6 +362,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
                    make, *catalogue, supervisor, exit_deadline, answers, store->server_name, breakers, calls,
                    traced, store->peers, exporter ? &*exporter : nullptr, identity->get(), agent_files},
                   http_limits(config, *catalogue, descriptors));
+  service.sign_with(*signing_keys);
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());
 }

@@ -488,6 +488,11 @@ void Service::store_used_keys() {
   if (!used.keys.empty()) engine_.api_keys().note_used(std::move(used));
 }
 
+void Service::sign_with(const SigningKeys& keys) {
+  notifier_.set_keys(keys.webhooks);
+  log_signing_keys(keys);
+}
+
 // Fetches the cards of remote agents before anybody requests them.
 void Service::look_at_cards() const {
   for (const agents::Agent* agent : dependencies_.catalogue.all()) (void)agent->shown_card();
@@ -521,6 +526,8 @@ void Service::reload(const LoadedConfig& loaded) {
     problems.emplace_back(
         "changing whether clients are asked for certificates, or need one, requires a restart");
   }
+  const auto signing_keys = read_signing_keys(loaded.config);
+  if (problems.empty() && !signing_keys) problems.push_back(signing_keys.error().for_caller);
   for (const std::string& problem : problems) spdlog::error("reload: {}", problem);
   if (!problems.empty()) return spdlog::error("reload failed: nothing was changed");
   const auto cards =
@@ -543,6 +550,7 @@ void Service::reload(const LoadedConfig& loaded) {
     spdlog::error("reload: the schedules were not changed: {}", taken.error().for_log);
   }
   if (certificates_) certificates_->use(loaded.config.tls.files());
+  sign_with(*signing_keys);
   nodes_.announce();
   look_at_cards();
   admit(loaded.config);

@@ -20,6 +20,7 @@
 #include "app/issuer_keys.h"
 #include "app/load_config.h"
 #include "app/sign_in_provider.h"
+#include "app/signing_keys.h"
 #include "app/supervisor.h"
 #include "base/clock.h"
 #include "base/guarded.h"
@@ -75,6 +76,8 @@ class Service {
 
   ~Service();
 
+  // Signs with these keys until a reload reads others. Call before `run`.
+  void sign_with(const SigningKeys& keys);
   // Listens, prints the addresses to standard output, serves until SIGTERM or SIGINT, and drains. SIGHUP
   // reloads the configuration with `read_again`. Fails if it cannot start.
   base::Result<void> run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals);

@@ -368,6 +368,10 @@ constexpr Setting kSettings[] = {
      "Maximum number of deliveries at the same time; one caller may use at most half of them", 1, 256},
     {"webhooks.senders_per_host", webhooks<&NotifierOptions::senders_per_host>,
      "Maximum number of one caller's deliveries to one registered domain at the same time", 1, 256},
+    {"webhooks.signing_keys", &to<&Config::webhook_keys>,
+     "Files with keys that sign all webhooks (Standard Webhooks): whsec_... for HMAC-SHA256, or an Ed25519 "
+     "private key as whsk_..., PEM or JWK; each call has a signature of each key",
+     0, 4},
 
     {"grpc.port", &to<&Config::grpc_port>, "Port for A2A over gRPC; 0 picks a free one, -1 turns gRPC off",
      Config::kGrpcOff, 65'535},

@@ -102,6 +102,10 @@ void Notifier::wake() {
   });
 }
 
+void Notifier::set_keys(WebhookKeys keys) {
+  keys_.with([&](WebhookKeys& all) { all.swap(keys); });
+}
+
 Notifier::Counters Notifier::counters() const {
   return {delivered_, failed_attempts_, given_up_, in_flight_};
 }
@@ -266,8 +270,9 @@ void Notifier::add_span(const store::Delivery& delivery, const outbound::HttpReq
 }
 
 outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
+  const WebhookKeys keys = keys_.with([](const WebhookKeys& all) { return all; });
   outbound::HttpRequest request =
-      webhook_request(delivery, rendered.task, std::move(rendered.body), clock_.now());
+      webhook_request(delivery, rendered.task, std::move(rendered.body), clock_.now(), keys);
   request.total_timeout = options_.timeout;
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
   request.resolve_timeout = std::min<base::Duration>(options_.resolve_timeout, options_.timeout);

@@ -3,8 +3,8 @@
 // Promises: delivery at least once, in order for each (task, config). A body shows its event, or the task
 // just after it. A result is stored only after the answer, so that a crash may repeat a delivery but never
 // loses one. One thread schedules, and a bounded number of sender threads send. Threads: `start` and `stop`
-// from one thread; `wake` and `counters` from any. Lifetime: the queue, the clock and all objects that
-// `render` uses must outlive `stop`.
+// from one thread; `wake`, `counters` and `set_keys` from any. Lifetime: the queue, the clock and all objects
+// that `render` uses must outlive `stop`.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
+#include "base/guarded.h"
 #include "base/histogram.h"
 #include "base/span.h"
 #include "base/threads.h"
@@ -65,6 +66,9 @@ class Notifier {
   // Tells the notifier that deliveries were written. Cheap.
   void wake();
 
+  // Signs all attempts from now on with these keys, besides the configs' own.
+  void set_keys(WebhookKeys keys);
+
   Counters counters() const;
   // The duration of each attempt, answered or not.
   const base::Histogram& attempt_time() const { return attempt_time_; }
@@ -113,6 +117,7 @@ class Notifier {
   std::atomic<std::int64_t> given_up_{0};
   std::atomic<std::int64_t> in_flight_{0};
   base::Histogram attempt_time_{base::kRequestBounds};
+  base::Guarded<WebhookKeys> keys_;
   base::UniqueFd abandon_fd_;  // readable once senders must give up
   base::Mutex mutex_;          // guards pending_
   base::Condition idle_;

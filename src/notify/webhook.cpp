@@ -33,11 +33,44 @@ bool is_key(const task::PushConfig& config) {
                      [](std::string_view scheme) { return base::same_word(scheme, "hmac-sha256"); });
 }
 
+std::string seconds_of(base::Timestamp now) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+}
+
 std::string signature(const std::string& key, const std::string& delivery, const std::string& body,
                       base::Timestamp now) {
-  const auto since_1970 = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch());
-  const std::string at = std::to_string(since_1970.count());
+  const std::string at = seconds_of(now);
   return "t=" + at + ",v1=" + base::hmac_sha256(key, at + '.' + delivery + '.' + body);
+}
+
+// The signed text has dots between its parts, so the id has none.
+std::string webhook_id(const store::Delivery& delivery, const task::TaskId& task) {
+  std::string id;
+  for (const char c : base::percent_encoded(task.value + '-' + std::to_string(delivery.event.value) + '-' +
+                                            delivery.config.id.value)) {
+    if (c == '.') {
+      id += "%2E";
+    } else {
+      id += c;
+    }
+  }
+  return id;
+}
+
+void add_signatures(outbound::HttpRequest& request, const std::string& id, base::Timestamp now,
+                    const WebhookKeys& of_config, const WebhookKeys& of_server) {
+  const std::string at = seconds_of(now);
+  std::string signatures;
+  for (const WebhookKeys* keys : {&of_config, &of_server}) {
+    for (const WebhookKey& key : *keys) {
+      if (!signatures.empty()) signatures += ' ';
+      signatures += key.sign(id, at, request.body);
+    }
+  }
+  if (signatures.empty()) return;
+  request.headers.emplace_back("webhook-id", id);
+  request.headers.emplace_back("webhook-timestamp", at);
+  request.headers.emplace_back("webhook-signature", std::move(signatures));
 }
 
 Outcome judge_status(const outbound::HttpAnswer& answer, base::Timestamp now) {
@@ -54,7 +87,7 @@ Outcome judge_status(const outbound::HttpAnswer& answer, base::Timestamp now) {
 }  // namespace
 
 outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body,
-                                      base::Timestamp now) {
+                                      base::Timestamp now, const WebhookKeys& keys) {
   outbound::HttpRequest request;
   request.method = "POST";
   request.url = delivery.config.url;
@@ -70,11 +103,14 @@ outbound::HttpRequest webhook_request(const store::Delivery& delivery, const tas
   const std::string name = base::percent_encoded(task.value) + "/" + std::to_string(delivery.event.value);
   request.headers.emplace_back("X-Baton-Delivery", name);
   const std::string& credentials = delivery.config.credentials;
+  WebhookKeys of_config;
   if (!credentials.empty() && is_key(delivery.config)) {
     request.headers.emplace_back("X-Baton-Signature", signature(credentials, name, request.body, now));
+    of_config = keys_in(credentials).value_or(WebhookKeys{WebhookKey::hmac(credentials)});
   } else if (!credentials.empty()) {
     request.headers.emplace_back("Authorization", authorization(delivery.config));
   }
+  add_signatures(request, webhook_id(delivery, task), now, of_config, keys);
   const std::string attempt = std::to_string(delivery.attempts + 1);
   request.headers.emplace_back("X-Baton-Attempt", attempt);
   std::string trace = base::traceparent_below(
@@ -90,6 +126,12 @@ base::Result<void> check_webhook(const task::PushConfig& config, const outbound:
   if (is_key(config) && config.credentials.empty())
     return base::fail(base::ErrorCode::invalid_argument,
                       "authentication: HMAC-SHA256 requires a key in credentials");
+  if (is_key(config)) {
+    const auto keys = keys_in(config.credentials);
+    if (!keys)
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "authentication: the key in credentials: " + keys.error().for_caller);
+  }
   return outbound::check_target(*url, policy);
 }
 

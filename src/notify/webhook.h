@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/span.h"
+#include "notify/webhook_key.h"
 #include "outbound/http_client.h"
 #include "store/task_store.h"
 
@@ -47,11 +48,16 @@ struct Outcome {
 // `traceparent` has a span of this attempt. If the config's scheme is HMAC-SHA256, its credentials are a key
 // that is not sent, and X-Baton-Signature is `t=<time>,v1=<code>`: the time in seconds since 1970, and the
 // HMAC-SHA256 of time, X-Baton-Delivery and body with a dot between them.
+//
+// The key of such a config (keys_in) and each of `keys` also sign as Standard Webhooks. webhook-id is
+// `<task id>-<event number>-<config id>`, percent-encoded with its dots, and the same in each attempt.
+// webhook-timestamp is the time in seconds, and webhook-signature has one signature for each key. Without a
+// key there are no such headers.
 outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body,
-                                      base::Timestamp now);
+                                      base::Timestamp now, const WebhookKeys& keys = {});
 
-// Fails for an invalid URL, a signature without a key, and a target that is forbidden no matter what its name
-// resolves to.
+// Fails for an invalid URL, a signature without a key or with an invalid one, and a target that is forbidden
+// no matter what its name resolves to.
 base::Result<void> check_webhook(const task::PushConfig& config, const outbound::AddressPolicy& policy);
 
 // Judges an answer. 2xx is delivered. 410 and errors that a retry cannot fix (a forbidden address, an invalid

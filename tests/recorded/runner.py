@@ -273,18 +273,28 @@ class Runner:
             task, _, number = call.headers["X-Baton-Delivery"].rpartition("/")
             return task, int(number), int(call.headers["X-Baton-Attempt"])
         for call in sorted(calls(), key=order):
-            headers = [f"{name}: {self.signature(call, value) if name == 'X-Baton-Signature' else value}"
-                       for name, value in call.headers.items()
+            headers = [f"{name}: {self.signature(call, name, value)}" for name, value in call.headers.items()
                        if name.lower() not in (*LEFT_OUT, "host", "traceparent", "connection", "accept-encoding")]
             self.write(f"webhook {step['path']}",
                 " | ".join(headers) + "\n" + texts.laid_out(self.names.plain(call.raw.decode())))
 
     @staticmethod
-    def signature(call, value):
-        at = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})", value)
-        signed = f"{at[1]}.{call.headers['X-Baton-Delivery']}.".encode() + call.raw
-        good = at[2] == hmac.new(KEY.encode(), signed, "sha256").hexdigest()
-        return "(good)" if good else "(wrong)"
+    def signature(call, name, value):
+        """The value, or for what differs with the time whether it is right."""
+        def good(is_good):
+            return "(good)" if is_good else "(wrong)"
+        at = call.headers.get("webhook-timestamp")
+        if name == "X-Baton-Signature":
+            signed = f"{at}.{call.headers['X-Baton-Delivery']}.".encode() + call.raw
+            return good(value == f"t={at},v1={hmac.new(KEY.encode(), signed, 'sha256').hexdigest()}")
+        if name == "webhook-signature":
+            signed = f"{call.headers['webhook-id']}.{at}.".encode() + call.raw
+            code = hmac.new(KEY.encode(), signed, "sha256").digest()
+            return good(value == "v1," + base64.b64encode(code).decode())
+        if name == "webhook-id":
+            task, _, event = call.headers["X-Baton-Delivery"].rpartition("/")
+            return good(value.startswith(f"{task}-{event}-"))
+        return "(time)" if name == "webhook-timestamp" else value
 
     def do_grpc(self, step):
         head, lines, frames = self.calls["grpc"](self, step)

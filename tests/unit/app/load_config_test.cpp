@@ -384,6 +384,20 @@ TEST_CASE(
   CHECK(has_problem(token(R"("certificate": "DNS:a", "token": "t")"), "must have exactly one of"));
 }
 
+TEST_CASE("Configuration: files of keys that sign are beside the configuration file, and must be private") {
+  const test::TempFolder folder;
+  const std::string config = folder.path() / "baton.json", key = folder.path() / "key";
+  const std::string text = R"({"webhooks": {"signing_keys": ["key", "/other"]}})";
+  const LoadedConfig loaded = load_config({config, text, {}, {}});
+  CHECK(loaded.problems.empty());
+  CHECK(loaded.config.webhook_keys == std::vector<std::string>{key, "/other"});
+  CHECK(load_config({"", "", {}, {{"webhooks.signing_keys", "a,b"}}}).config.webhook_keys ==
+        std::vector<std::string>{"a", "b"});
+  std::ofstream(key) << "whsec_";
+  std::filesystem::permissions(key, std::filesystem::perms(0644));
+  CHECK(has_problem(load_config({config, text, {}, {}}), key + ": contains a secret"));
+}
+
 TEST_CASE("Configuration: a file with a token that every user can read is refused, unless that is wanted") {
   const test::TempFolder folder;
   const std::string token = folder.path() / "ann.token", config = folder.path() / "baton.json";

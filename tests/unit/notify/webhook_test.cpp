@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "base/base64.h"
+
 namespace webhook_test {
 
 using namespace std::chrono_literals;
@@ -13,9 +15,12 @@ using baton::base::ErrorCode;
 using baton::base::Timestamp;
 using baton::notify::Backoff;
 using baton::notify::judge;
+using baton::notify::keys_in;
 using baton::notify::Outcome;
 using baton::notify::settle;
 using baton::notify::webhook_request;
+using baton::notify::WebhookKey;
+using baton::notify::WebhookKeys;
 using baton::outbound::HttpAnswer;
 using baton::store::Delivery;
 using Kind = baton::store::DeliveryResult::Kind;
@@ -83,11 +88,78 @@ TEST_CASE("webhook_request: a key signs time, delivery and body, and is not sent
   CHECK(header(request, "Authorization") == "(absent)");
 }
 
+TEST_CASE("webhook_request: each key of the config and of the server signs as Standard Webhooks") {
+  Delivery delivery;
+  delivery.event = {7};
+  delivery.config.id = {"my-config.1"};
+  delivery.config.schemes = {"HMAC-SHA256"};
+  delivery.config.credentials =
+      "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+  // RFC 8037, A.1.
+  const auto ed25519 = WebhookKey::read("whsk_nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=\n");
+  REQUIRE(ed25519);
+  const auto request =
+      webhook_request(delivery, {"a.b-c"}, {"application/json", "{}"}, kNow, WebhookKeys{*ed25519});
+  CHECK(header(request, "webhook-id") == "a%2Eb-c-7-my-config%2E1");
+  CHECK(header(request, "webhook-timestamp") == "1700000000");
+  // By Python's hmac, over "a%2Eb-c-7-my-config%2E1.1700000000.{}".
+  const std::string signatures = header(request, "webhook-signature");
+  CAPTURE(signatures);
+  CHECK(
+      signatures.starts_with("v1,POfApuKNVSkXWz4Gw5FTM9BP9TJ6BBwJh9wCynoky08= "
+                             "v1,7w/WLe8ty8TNeEWlQMR3Y2jCS07Xe28ewo8FNf7QG/s= v1a,"));
+  CHECK(header(request, "X-Baton-Signature").starts_with("t=1700000000,v1="));
+  // Without the scheme only the server's key signs, and a later attempt has the same id.
+  delivery.config.schemes = {"Bearer"};
+  delivery.attempts = 3;
+  const auto again =
+      webhook_request(delivery, {"a.b-c"}, {"application/json", "{}"}, kNow, WebhookKeys{*ed25519});
+  CHECK(header(again, "webhook-id") == header(request, "webhook-id"));
+  CHECK(signatures.ends_with(" " + header(again, "webhook-signature")));
+}
+
+TEST_CASE("WebhookKey: the published example verifies, and only keys of the two kinds are read") {
+  const auto hmac = WebhookKey::read("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+  REQUIRE(hmac);
+  CHECK(hmac->sign("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", R"({"test": 2432232314})") ==
+        "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+  CHECK(hmac->public_text().empty());
+  const std::string seed = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A";
+  const auto key = WebhookKey::read("whsk_" + seed + "=");
+  REQUIRE(key);
+  CHECK(key->public_text() == "whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=");
+  // With the public key behind it, as libsodium keeps it.
+  const std::string both = baton::base::encode_base64(
+      *baton::base::decode_base64(seed) + *baton::base::decode_base64(key->public_text().substr(5)));
+  CHECK(WebhookKey::read("whsk_" + both)->sign("i", "1", "b") == key->sign("i", "1", "b"));
+  const auto pem = WebhookKey::read(
+      "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n"
+      "-----END PRIVATE KEY-----\n");
+  REQUIRE(pem);
+  CHECK(pem->public_text() == key->public_text());
+  const auto verified = baton::jose::Key::ed25519(*baton::base::decode_base64(key->public_text().substr(5)));
+  CHECK(verified->verifies(baton::jose::Algorithm::eddsa, "i.1.b",
+                           *baton::base::decode_base64(key->sign("i", "1", "b").substr(4))));
+  std::string other = both;
+  other[60] = other[60] == 'A' ? 'B' : 'A';
+  for (const std::string& wrong :
+       {std::string("whsec_"), std::string("whsec_AAAA"), "whsec_" + std::string(200, 'A'),
+        std::string("whsk_AAAA"), "whsk_" + other, std::string("key"), std::string()}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(WebhookKey::read(wrong));
+  }
+  CHECK(keys_in("any text")->size() == 1);
+  CHECK(keys_in("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")->size() == 1);
+  CHECK_FALSE(keys_in("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw word"));
+  CHECK_FALSE(keys_in("whsec_short"));
+}
+
 TEST_CASE("webhook_request: without token and credentials there is no such header") {
   const auto request = webhook_request(Delivery{}, {"t"}, {}, kNow);
   CHECK(header(request, "X-A2A-Notification-Token") == "(absent)");
   CHECK(header(request, "Authorization") == "(absent)");
   CHECK(header(request, "X-Baton-Signature") == "(absent)");
+  CHECK(header(request, "webhook-id") == "(absent)");
   CHECK(header(request, "traceparent") == "(absent)");
 }
 
