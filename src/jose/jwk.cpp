@@ -127,6 +127,23 @@ base::Result<JwkSet> read_jwk_set(std::string_view text) {
   return set;
 }
 
+base::Result<JwkSet> read_public_keys(const std::string& text) {
+  const auto document = json::Document::parse_view(text, {.depth_max = 10});
+  if (document && document->root()["kty"].missing()) return read_jwk_set(text);
+  JwkSet set;
+  if (document) {
+    auto key = read_jwk(document->root());
+    if (!key) return fail(std::move(key.error()));
+    set.keys.push_back(std::move(*key));
+    return set;
+  }
+  auto key = Key::from_pem(text);
+  if (!key) return fail(std::move(key.error()));
+  std::string kid = key->thumbprint();
+  set.keys.push_back({std::move(*key), std::move(kid), std::nullopt});
+  return set;
+}
+
 std::string write_jwk(const Key& key, Algorithm algorithm) {
   std::string text = key.public_members();
   text.pop_back();

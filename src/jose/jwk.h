@@ -47,6 +47,9 @@ inline constexpr std::size_t kJwkSetBytesMax = 256 << 10, kJwkSetKeysMax = 64;
 // text is no set, is too large, has more than kJwkSetKeysMax keys, or no usable one.
 base::Result<JwkSet> read_jwk_set(std::string_view text);
 
+// Reads the public keys of a file: a set, one JWK, or PEM. Fails like read_jwk_set.
+base::Result<JwkSet> read_public_keys(const std::string& text);
+
 // The public key as a JWK: its members, `kid` = the thumbprint, `use` and `alg`.
 std::string write_jwk(const Key& key, Algorithm algorithm);
 

@@ -28,15 +28,10 @@ bool looks_like_jws(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return is_digit(c) || c == '.'; });
 }
 
-base::Result<Jws> parse_jws(std::string_view text) {
-  if (text.size() > kJwsBytesMax) return wrong("it is larger than 8 KiB");
-  const std::size_t first = text.find('.'), last = text.rfind('.');
-  if (first == last || text.find('.', first + 1) != last) return wrong("it does not have three parts");
-  if (first > kHeaderMax) return wrong("its header is too long");
-  const auto header = decode_base64url(text.substr(0, first));
-  auto payload = decode_base64url(text.substr(first + 1, last - first - 1));
-  auto signature = decode_base64url(text.substr(last + 1));
-  if (!header || !payload || !signature) return wrong("a part of it is not base64url");
+base::Result<JwsHeader> parse_jws_header(std::string_view text) {
+  if (text.size() > kHeaderMax) return wrong("its header is too long");
+  const auto header = decode_base64url(text);
+  if (!header) return wrong("a part of it is not base64url");
   const auto document = json::Document::parse_view(*header, {.depth_max = 5});
   if (!document || !document->root().is_object()) return wrong("its header is not a JSON object");
   const json::Value members = document->root();
@@ -54,8 +49,20 @@ base::Result<Jws> parse_jws(std::string_view text) {
   if (!is_name(kid) || !is_name(typ)) return wrong("its kid or typ is not a short string");
   const auto algorithm = algorithm_named(members["alg"].string());
   if (!algorithm) return wrong("its alg is not accepted");
-  return Jws{*algorithm,          kid.str(), typ.str(), std::move(*payload), std::move(*signature),
-             text.substr(0, last)};
+  return JwsHeader{*algorithm, kid.str(), typ.str()};
+}
+
+base::Result<Jws> parse_jws(std::string_view text) {
+  if (text.size() > kJwsBytesMax) return wrong("it is larger than 8 KiB");
+  const std::size_t first = text.find('.'), last = text.rfind('.');
+  if (first == last || text.find('.', first + 1) != last) return wrong("it does not have three parts");
+  auto header = parse_jws_header(text.substr(0, first));
+  if (!header) return base::fail(std::move(header.error()));
+  auto payload = decode_base64url(text.substr(first + 1, last - first - 1));
+  auto signature = decode_base64url(text.substr(last + 1));
+  if (!payload || !signature) return wrong("a part of it is not base64url");
+  return Jws{header->algorithm,   std::move(header->kid), std::move(header->typ),
+             std::move(*payload), std::move(*signature),  text.substr(0, last)};
 }
 
 bool is_signed_by(const Jws& jws, const Jwk& key) {

@@ -26,6 +26,15 @@ struct Jws {
   std::string_view signed_text;  // part of the text that was parsed
 };
 
+// The header of a JWS that is not checked: "protected" of the JSON form (RFC 7515, section 7.2).
+struct JwsHeader {
+  Algorithm algorithm = Algorithm::rs256;
+  std::string kid;  // empty: none
+  std::string typ;  // empty: none
+};
+// Reads the base64url of a header. Fails as parse_jws does.
+base::Result<JwsHeader> parse_jws_header(std::string_view text);
+
 // Whether the text has the form of one: three parts of base64url. Cheap.
 bool looks_like_jws(std::string_view text);
 
