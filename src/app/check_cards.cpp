@@ -6,9 +6,14 @@
 
 #include "agents/cards/missing_agents.h"
 #include "app/executors.h"
+#include "app/files.h"
 #include "base/clock.h"
 #include "base/event_loop.h"
 #include "base/worker_pool.h"
+#include "json/document.h"
+#include "protocol/card/card.h"
+#include "protocol/card/signed_forms.h"
+#include "protocol/card/views.h"
 
 namespace baton::app {
 namespace {
@@ -22,6 +27,28 @@ void add(const Reports& reports, IsWrong&& is_wrong, CheckedCards& checked) {
   for (const auto& report : reports) {
     for (const auto& finding : report.findings)
       checked.findings.push_back({report.folder, is_wrong(finding), finding});
+  }
+}
+
+// Adds a warning for each empty value that keeps the card from being signed. Cards of agents elsewhere are
+// completed by theirs.
+void add_unsigned(const fs::path& file, const std::string& agent, CheckedCards& checked) {
+  constexpr std::size_t kCardMax = 1 << 20;
+  const auto text = read_text_file(file.string(), kCardMax);
+  if (!text) return;
+  const auto document = json::Document::view_of(*text);
+  const json::Value root = document.root();
+  if (root["baton"]["executor"].string() == "a2a") return;
+  const task::AgentCard card = protocol::read_card(root);
+  const std::string view =
+      protocol::write_card({card, "https://host/", "https://host", ""}, protocol::CardView::v1_0);
+  for (const std::string& pointer : protocol::empty_values(json::Document::view_of(view).root())) {
+    const std::string_view at = json::nearest_value(root, pointer).raw();
+    const json::TextPlace place = json::place_at(*text, static_cast<std::size_t>(at.data() - text->data()));
+    checked.findings.push_back({agent,
+                                false,
+                                {file.string(), place.line, place.column, pointer,
+                                 "is empty, so the card cannot be signed (cards.signing_key)"}});
   }
 }
 
@@ -66,6 +93,11 @@ base::Result<CheckedCards> check_cards(const fs::path& folder, bool allows_missi
       read->warnings,
       [&](const Finding& found) { return !allows_missing && agents::is_about_missing_agent(found); },
       checked);
+  for (const std::string& agent : checked.agents) {
+    const auto is_it = [&](const CardFinding& found) { return found.agent == agent && found.is_wrong; };
+    if (std::ranges::none_of(checked.findings, is_it))
+      add_unsigned(place.agents / agent / "card.json", agent, checked);
+  }
   if (!place.name.empty()) {
     std::erase_if(checked.agents, [&](const std::string& agent) { return agent != place.name; });
     std::erase_if(checked.findings, [&](const CardFinding& found) { return found.agent != place.name; });

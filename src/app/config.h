@@ -78,6 +78,15 @@ struct SignInOptions {
   bool is_on() const { return !issuer.empty(); }
 };
 
+// Signatures of cards: of ours, and of those of agents elsewhere.
+struct CardSecurity {
+  std::string signing_key;                  // a file; empty: our cards are not signed
+  std::vector<std::string> published_keys;  // files of further keys that clients are shown
+  bool python_signature = true;             // also one for readers of a2a-python
+  std::string verify = "if-present";        // "off", "if-present" or "require"
+  std::vector<std::string> trusted_keys;    // "ORIGIN=FILE"
+};
+
 struct Config {
   static constexpr int kGrpcOff = -1;
 
@@ -110,6 +119,7 @@ struct Config {
   server::grpc::GrpcLimits grpc;
   server::ServerOptions server;  // service.cpp adds the tokens and values derived from several settings
   agents::CommonRules cards;
+  CardSecurity card_security;
   engine::EngineSettings engine;
   agents::PlanOptions plans;
   notify::NotifierOptions webhooks;

@@ -118,6 +118,16 @@ class Loader {
     resolve(config().sign_in.client_secret_file);
     resolve(config().token_secret_file);
     for (std::string& name : config().webhook_keys) resolve(name);
+    CardSecurity& cards = config().card_security;
+    resolve(cards.signing_key);
+    for (std::string& name : cards.published_keys) resolve(name);
+    for (std::string& pair : cards.trusted_keys) {
+      std::string name = pair.substr(std::min(pair.find('='), pair.size() - 1) + 1);
+      if (name.empty()) continue;
+      pair.resize(pair.size() - name.size());
+      resolve(name);
+      pair += name;
+    }
   }
 
   // `prefix` is empty, or the section's name followed by a dot.
@@ -321,6 +331,7 @@ class Loader {
     check_tls();
     check_client_certificates();
     check_sign_in();
+    check_card_security();
     check_secrets();
     for (const server::Issuer& issuer : c.issuers) {
       if (issuer.audiences.empty() && c.server.public_url.empty())
@@ -356,6 +367,7 @@ class Loader {
     files.insert(config().sign_in.client_secret_file);
     files.insert(config().token_secret_file);
     files.insert(config().webhook_keys.begin(), config().webhook_keys.end());
+    files.insert(config().card_security.signing_key);
     if (const StoreOptions& store = config().store; holds_password(store.database)) {
       files.insert(store.database_file);
       if (database_from_ == Source::file) files.insert(sources_.file_name);
@@ -383,6 +395,18 @@ class Loader {
       wrong("tls.keys", "must name one file for each of tls.certificates, or none");
     if (!tls.ticket_secret_file.empty() && !tls.is_on())
       wrong("tls.ticket_secret_file", "has no use without tls.certificates");
+  }
+
+  void check_card_security() {
+    const CardSecurity& cards = config().card_security;
+    if (!cards.signing_key.empty() && config().server.public_url.empty())
+      wrong("cards.signing_key", "requires public_url: a signed card has the same URLs for everybody");
+    for (const std::string& pair : cards.trusted_keys) {
+      const std::size_t equals = pair.find('=');
+      const auto url = outbound::parse_url(std::string_view(pair).substr(0, equals));
+      if (equals == std::string::npos || equals + 1 == pair.size() || !url || url->target != "/")
+        wrong("cards.trusted_keys", "must be ORIGIN=FILE, such as https://host=keys.json");
+    }
   }
 
   void check_client_certificates() {

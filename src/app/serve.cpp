@@ -303,6 +303,8 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
   if (!identity) return cannot_start(identity.error());
   const auto signing_keys = read_signing_keys(config);
   if (!signing_keys) return cannot_start(signing_keys.error());
+  CardChecks card_checks;
+  card_checks.set(signing_keys->card_trust);
   const base::SystemClock clock;
   // A steady clock keeps retries, retention and the order of a log intact when the system clock is set.
   const base::SteadyClock steady(clock);
@@ -346,7 +348,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
                                   callers,
                                   {turns, turn_work, decoding},
                                   {config.outbound_origins, config.webhooks.policy, &breakers, &calls, traced,
-                                   &answers, config.outbound_limits, config.proxy},
+                                   &answers, config.outbound_limits, config.proxy, card_checks.function()},
                                   steady,
                                   choose,
                                   config.plans};
@@ -362,7 +364,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
                    make, *catalogue, supervisor, exit_deadline, answers, store->server_name, breakers, calls,
                    traced, store->peers, exporter ? &*exporter : nullptr, identity->get(), agent_files},
                   http_limits(config, *catalogue, descriptors));
-  service.sign_with(*signing_keys);
+  service.sign_with(*signing_keys, card_checks);
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());
 }

@@ -15,6 +15,7 @@
 #include "app/task_log.h"
 #include "app/version.h"
 #include "base/busy_time.h"
+#include "server/a2a/cards.h"
 #include "server/admission/access.h"
 #include "server/shared/answers.h"
 
@@ -105,6 +106,7 @@ struct Shared {
   std::shared_ptr<server::TokenSource> jwt, api_keys;
   std::shared_ptr<server::Sessions> sessions;
   std::shared_ptr<const server::TokenSecret> token_secret;
+  std::shared_ptr<const server::CardSigner> card_signer;
 };
 
 server::ServerOptions server_options(const Config& config, const Shared& shared) {
@@ -113,6 +115,7 @@ server::ServerOptions server_options(const Config& config, const Shared& shared)
   options.api_keys = shared.api_keys;
   options.sessions = shared.sessions;
   options.token_secret = shared.token_secret;
+  options.card_signer = shared.card_signer;
   options.anonymous = config.anonymous_allowed();
   options.any_host = options.hosts.empty() && !config.on_loopback();
   options.version = kVersion;
@@ -227,7 +230,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       api_keys_(api_key_tokens(config, dependencies)),
       secret_(token_secret(config)),
       sessions_(sessions(config, dependencies, secret_)),
-      options_(server_options(config, {jwt_, api_keys_, sessions_, secret_})),
+      card_signer_(std::make_shared<server::CardSigner>(config.server.public_url)),
+      options_(server_options(config, {jwt_, api_keys_, sessions_, secret_, card_signer_})),
       readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1,
                base::ThreadPriority::prompt),
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
@@ -488,14 +492,18 @@ void Service::store_used_keys() {
   if (!used.keys.empty()) engine_.api_keys().note_used(std::move(used));
 }
 
-void Service::sign_with(const SigningKeys& keys) {
+void Service::sign_with(const SigningKeys& keys, CardChecks& checks) {
+  card_checks_ = &checks;
   notifier_.set_keys(keys.webhooks);
+  card_signer_->set(keys.cards);
+  checks.set(keys.card_trust);
   log_signing_keys(keys);
 }
 
-// Fetches the cards of remote agents before anybody requests them.
+// Fetches the cards of remote agents before anybody requests them, and signs all that are known.
 void Service::look_at_cards() const {
   for (const agents::Agent* agent : dependencies_.catalogue.all()) (void)agent->shown_card();
+  server::sign_cards(services_);
 }
 
 // Handles SIGHUP, which the watch over agents' folders sends too.
@@ -550,10 +558,10 @@ void Service::reload(const LoadedConfig& loaded) {
     spdlog::error("reload: the schedules were not changed: {}", taken.error().for_log);
   }
   if (certificates_) certificates_->use(loaded.config.tls.files());
-  sign_with(*signing_keys);
+  sign_with(*signing_keys, *card_checks_);
   nodes_.announce();
-  look_at_cards();
   admit(loaded.config);
+  look_at_cards();
   pipeline_.tell_changes();
   if (config_.cards.dev) {
     for (const std::string& agent : cards->added) base::log_info({{"agent", agent}}, "added");

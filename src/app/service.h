@@ -76,8 +76,9 @@ class Service {
 
   ~Service();
 
-  // Signs with these keys until a reload reads others. Call before `run`.
-  void sign_with(const SigningKeys& keys);
+  // Signs with these keys, and makes `checks` use them, until a reload reads others. Call before `run`.
+  // `checks` must outlive the service.
+  void sign_with(const SigningKeys& keys, CardChecks& checks);
   // Listens, prints the addresses to standard output, serves until SIGTERM or SIGINT, and drains. SIGHUP
   // reloads the configuration with `read_again`. Fails if it cannot start.
   base::Result<void> run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
@@ -114,6 +115,7 @@ class Service {
   const std::shared_ptr<server::ApiKeyTokens> api_keys_;     // likewise; null if they are off
   const std::shared_ptr<const server::TokenSecret> secret_;  // likewise; signs sessions and pages' tokens
   const std::shared_ptr<server::Sessions> sessions_;         // likewise; null if nobody can sign in
+  const std::shared_ptr<server::CardSigner> card_signer_;    // likewise
   server::ServerOptions options_;
   // Who may call, and what each gets of everything if they are several.
   struct Callers {
@@ -146,6 +148,7 @@ class Service {
     server::sign_in::SignIn pages;
   };
   std::optional<SignIn> sign_in_;                 // none if nobody can
+  CardChecks* card_checks_ = nullptr;             // of sign_with
   std::optional<IssuerKeys> issuer_keys_;         // none without issuers
   std::optional<CertificateWatch> certificates_;  // while TLS is served
 };

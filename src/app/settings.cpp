@@ -53,6 +53,7 @@ constexpr std::array<std::string_view, 6> kLogLevels{"trace", "debug", "info", "
 // In the order of ChatOptions::SendMessage.
 constexpr std::array<std::string_view, 3> kSendMessage{"auto", "ag-ui", "ag-kit"};
 constexpr std::array<std::string_view, 2> kResponseEvents{"response", "message"};
+constexpr std::array<std::string_view, 3> kCardChecks{"off", "if-present", "require"};
 constexpr std::array<std::string_view, 3> kLogFormats{"json", "text", "terminal"};
 
 // settings.h describes the columns. The order is that of the help text.
@@ -372,6 +373,25 @@ constexpr Setting kSettings[] = {
      "Files with keys that sign all webhooks (Standard Webhooks): whsec_... for HMAC-SHA256, or an Ed25519 "
      "private key as whsk_..., PEM or JWK; each call has a signature of each key",
      0, 4},
+
+    {"cards.signing_key", &to<&Config::card_security, &CardSecurity::signing_key>,
+     "File with the private key (PEM or JWK; P-256, Ed25519 or RSA) that signs the cards of A2A 1.0; "
+     "requires "
+     "public_url",
+     0, 4096},
+    {"cards.published_keys", &to<&Config::card_security, &CardSecurity::published_keys>,
+     "Files with further keys that /.well-known/jwks.json shows: the next one, and the last one for a while",
+     0, 10},
+    {"cards.python_signature", &to<&Config::card_security, &CardSecurity::python_signature>,
+     "Whether a card with text beyond ASCII has a signature for readers of a2a-python, too"},
+    {"cards.verify", &to<&Config::card_security, &CardSecurity::verify>,
+     "Which cards of remote agents are accepted: all, all but those with a wrong signature of a trusted key, "
+     "or only those with a good one",
+     1, 16, kCardChecks},
+    {"cards.trusted_keys", &to<&Config::card_security, &CardSecurity::trusted_keys>,
+     "Keys of remote agents' cards, as ORIGIN=FILE, such as https://host=keys.json; the file is a JWK set, a "
+     "JWK or a PEM public key",
+     0, 1000},
 
     {"grpc.port", &to<&Config::grpc_port>, "Port for A2A over gRPC; 0 picks a free one, -1 turns gRPC off",
      Config::kGrpcOff, 65'535},

@@ -2,10 +2,14 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "app/files.h"
+#include "jose/jwk.h"
+#include "outbound/http_client.h"
 
 namespace baton::app {
 namespace {
@@ -23,7 +27,65 @@ base::Result<std::string> read_key_file(const std::string& setting, const std::s
   return text;
 }
 
+base::Result<jose::Key> read_key(const std::string& setting, const std::string& file) {
+  const auto text = read_key_file(setting, file);
+  if (!text) return base::fail(text.error());
+  auto key = jose::read_private_key(*text);
+  if (!key) return wrong(setting, file, key.error());
+  return key;
+}
+
+base::Result<jose::JwkSet> read_public(const std::string& setting, const std::string& file) {
+  const auto text = read_text_file(file, jose::kJwkSetBytesMax);
+  if (!text) return base::fail(text.error().code, setting + ": " + text.error().for_caller);
+  auto keys = jose::read_public_keys(*text);
+  if (!keys) return wrong(setting, file, keys.error());
+  return keys;
+}
+
+// Null without a key.
+base::Result<std::shared_ptr<const server::CardKeys>> read_card_keys(const CardSecurity& cards) {
+  if (cards.signing_key.empty()) return nullptr;
+  auto signs = read_key("cards.signing_key", cards.signing_key);
+  if (!signs) return base::fail(std::move(signs.error()));
+  auto keys =
+      std::make_shared<server::CardKeys>(server::CardKeys{std::move(*signs), {}, cards.python_signature});
+  for (const std::string& file : cards.published_keys) {
+    const auto more = read_public("cards.published_keys", file);
+    if (!more) return base::fail(more.error());
+    for (const jose::Jwk& each : more->keys) keys->published.push_back(each.key);
+  }
+  return keys;
+}
+
 }  // namespace
+
+void CardChecks::set(std::shared_ptr<const protocol::CardTrust> trust) {
+  trust_.with([&](auto& kept) { kept.swap(trust); });
+}
+
+std::function<std::optional<std::string>(std::string_view, std::string_view)> CardChecks::function() const {
+  return [this](std::string_view origin, std::string_view card) -> std::optional<std::string> {
+    const auto trust = trust_.with([](const auto& kept) { return kept; });
+    return trust ? protocol::card_refusal(*trust, origin, card) : std::nullopt;
+  };
+}
+
+base::Result<std::shared_ptr<const protocol::CardTrust>> read_card_trust(const CardSecurity& cards) {
+  using protocol::CardPolicy;
+  auto trust = std::make_shared<protocol::CardTrust>();
+  trust->policy = cards.verify == "off"       ? CardPolicy::off
+                  : cards.verify == "require" ? CardPolicy::require
+                                              : CardPolicy::if_present;
+  for (const std::string& pair : cards.trusted_keys) {
+    const std::size_t equals = pair.find('=');
+    auto keys = read_public("cards.trusted_keys", pair.substr(equals + 1));
+    if (!keys) return base::fail(std::move(keys.error()));
+    jose::JwkSet& all = trust->keys[outbound::origin_of(std::string_view(pair).substr(0, equals))];
+    std::ranges::move(keys->keys, std::back_inserter(all.keys));
+  }
+  return trust;
+}
 
 base::Result<SigningKeys> read_signing_keys(const Config& config) {
   const std::string kWebhooks = "webhooks.signing_keys";
@@ -35,6 +97,12 @@ base::Result<SigningKeys> read_signing_keys(const Config& config) {
     if (!key) return wrong(kWebhooks, file, key.error());
     keys.webhooks.push_back(std::move(*key));
   }
+  auto cards = read_card_keys(config.card_security);
+  if (!cards) return base::fail(std::move(cards.error()));
+  keys.cards = std::move(*cards);
+  auto trust = read_card_trust(config.card_security);
+  if (!trust) return base::fail(std::move(trust.error()));
+  keys.card_trust = std::move(*trust);
   return keys;
 }
 
@@ -43,6 +111,7 @@ void log_signing_keys(const SigningKeys& keys) {
     const std::string text = key.public_text();
     if (!text.empty()) spdlog::info("webhooks are signed; receivers verify with {}", text);
   }
+  if (keys.cards) spdlog::info("agent cards are signed with the key {}", keys.cards->signs.thumbprint());
 }
 
 }  // namespace baton::app

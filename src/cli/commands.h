@@ -78,7 +78,9 @@ int list_command(const ListOptions& options);
 
 struct CardOptions {
   ClientOptions client;
-  std::string target;  // a URL or an agent's name; empty: the agent that `client` selects
+  std::string target;                 // a URL or an agent's name; empty: the agent that `client` selects
+  std::string verify = "if-present";  // app::CardSecurity::verify
+  std::string key;                    // file of the card's keys; empty: none is known
 };
 int card_command(const CardOptions& options);
 

@@ -374,6 +374,12 @@ class Program {
         ->check([](const std::string& target) {
           return target.find_first_of(":/") == std::string::npos ? std::string() : url_problem(target);
         });
+    command
+        ->add_option("--verify", card_.verify,
+                     "Which cards are accepted: off, if-present (all but those with a wrong signature) or "
+                     "require (only those with a good one)")
+        ->check(CLI::IsMember({"off", "if-present", "require"}));
+    command->add_option("--key", card_.key, "File with the key of the card's signature: JWK set, JWK or PEM");
     add_client(*command, card_.client);
     on_run(command, [this] { return card_command(card_); });
   }

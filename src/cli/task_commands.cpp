@@ -1,8 +1,11 @@
 // `get`, `cancel`, `agents` and `card`: commands of one request and one answer.
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <optional>
+#include <utility>
 
+#include "app/signing_keys.h"
 #include "base/text.h"
 #include "cli/card_check.h"
 #include "cli/commands.h"
@@ -13,6 +16,7 @@
 #include "client/endpoint.h"
 #include "client/remote.h"
 #include "json/document.h"
+#include "protocol/card/signatures.h"
 
 namespace baton::cli {
 namespace {
@@ -71,6 +75,43 @@ std::string hint_for(const client::CallError& error) {
   if (asked_for.empty()) return "; --agent names one of " + base::comma_separated(served);
   const std::string near = base::nearest_name(asked_for, served);
   return near.empty() ? "; the server has " + base::comma_separated(served) : "; did you mean " + near + "?";
+}
+
+using Trust = std::shared_ptr<const protocol::CardTrust>;
+
+// The key is the card's, wherever that is.
+base::Result<Trust> trust_of(const CardOptions& options, const std::string& url) {
+  app::CardSecurity cards;
+  cards.verify = options.verify;
+  if (!options.key.empty()) cards.trusted_keys = {url.substr(0, url.find_first_of("?=")) + "=" + options.key};
+  auto trust = app::read_card_trust(cards);
+  constexpr std::string_view kSetting = "cards.trusted_keys";
+  if (!trust && trust.error().for_caller.starts_with(kSetting))
+    trust.error().for_caller.replace(0, kSetting.size(), "--key");
+  return trust;
+}
+
+std::string signature_line(json::Value card, const Trust& trust) {
+  using Outcome = protocol::CardCheck::Outcome;
+  const auto found = trust->keys.empty() ? protocol::check_signatures(card, {})
+                                         : protocol::check_signatures(card, trust->keys.begin()->second);
+  const std::string by = found.kid.empty() ? "" : ", by " + printable_line(found.kid);
+  std::string text = "signature      ";
+  switch (found.outcome) {
+    case Outcome::absent:
+      text += "none";
+      break;
+    case Outcome::unknown_key:
+      text += "of an unknown key" + by + "; --key names a file with the right one";
+      break;
+    case Outcome::wrong:
+      text += "wrong" + by;
+      break;
+    case Outcome::good:
+      text += "good" + by + ", " + std::string(found.form);
+      break;
+  }
+  return text + "\n";
 }
 
 }  // namespace
@@ -133,6 +174,11 @@ int card_command(const CardOptions& options) {
     target.agent = options.target;
   }
   const std::string url = client::endpoint_url(target.card_url(), target.agent);
+  const auto trust = trust_of(options, url);
+  if (!trust) {
+    console.error(printable_line(trust.error().for_caller));
+    return kExitUsage;
+  }
   std::optional<SlowNotice> notice("waiting for " + url);
   const auto text = client::fetch_card(target);
   notice.reset();
@@ -147,10 +193,13 @@ int card_command(const CardOptions& options) {
   }
   if (console.for_people()) {
     console.text(show_card(card->root()));
+    console.text(signature_line(card->root(), *trust));
   } else {
     console.json(card->root().raw());
   }
-  const auto problems = check_card(card->root());
+  auto problems = check_card(card->root());
+  const std::string origin = (*trust)->keys.empty() ? std::string() : (*trust)->keys.begin()->first;
+  if (const auto refused = protocol::card_refusal(**trust, origin, *text)) problems.push_back(*refused);
   for (const std::string& problem : problems) console.error(printable_line(problem));
   return problems.empty() ? kExitDone : kExitFailed;
 }

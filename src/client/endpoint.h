@@ -36,7 +36,8 @@ struct CallError {
   bool unsent = false;  // lost before the server could act on the request, or refused because it is busy
   std::chrono::milliseconds retry_after{0};  // the pause that the server asks for; 0: none
   bool held = false;                         // not sent: the origin's breaker is open for `retry_after`
-  bool no_card = false;  // the agent has no card, and the Target does not specify the interface
+  bool no_card = false;       // the agent has no card, and the Target does not specify the interface
+  bool refused_card = false;  // Target::refuse_card has refused the agent's card
   std::optional<OtherAgents> other_agents = {};
 };
 

@@ -215,6 +215,10 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     if (!dialect) return failed("A2A " + target.a2a + " has no REST binding; use jsonrpc");
     remotes.push_back({endpoint_url(target.card_url(), target.agent), std::move(dialect)});
   } else {
+    if (target.refuse_card) {
+      auto reason = target.refuse_card(outbound::origin_of(target.card_url()), fetched->text);
+      if (reason) return tl::unexpected(CallError{.text = std::move(*reason), .refused_card = true});
+    }
     const auto card = protocol::read_remote_card(fetched->text);
     if (!card) return failed("the agent's card is invalid: " + card.error().for_caller);
     remotes = choose_remotes(*card, target.a2a, purpose, target.transport, target.items_max);

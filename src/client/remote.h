@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -22,6 +25,8 @@ struct Target {
   std::string endpoint;   // the interface's URL, instead of the card's; empty: the card's
   bool grpc_text_files = false;  // see ChannelTarget::files_are_text
   bool trust_card = false;       // the token goes to any origin that the card names
+  // Why the card is refused that was fetched from the origin; nullopt if it is not. Null: none is.
+  std::function<std::optional<std::string>(std::string_view origin, std::string_view card)> refuse_card = {};
   // See protocol::a2a::ObjectReader.
   std::size_t items_max = std::numeric_limits<std::size_t>::max();
 

@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,8 @@ struct Rules {
   ByteBudget* budget = nullptr;      // for answers; as `breakers`; null: unbounded
   Limits limits = {};
   Proxy proxy = {};
+  // Why the card of an agent at the origin is refused; nullopt if it is not. Null: none is.
+  std::function<std::optional<std::string>(std::string_view origin, std::string_view card)> refuse_card = {};
 
   // These rules for one server, which may have a proxy of its own.
   Rules of(const Server& server) const;

@@ -66,7 +66,7 @@ std::optional<RemoteInterfaces::Remotes> RemoteInterfaces::at_hand() const {
 // Uses the known interfaces while the card cannot be fetched.
 RemoteInterfaces::Remotes RemoteInterfaces::renewed(int stop_fd, bool despite_breaker) const {
   auto remotes = refresh(stop_fd, despite_breaker);
-  if (remotes) return remotes;
+  if (remotes || remotes.error().refused_card) return remotes;
   auto known = found_.with([](const Found& found) { return found.remotes; });
   if (!known.empty()) return known;
   return remotes;
@@ -150,6 +150,8 @@ RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_br
   const bool is_news = found_.with([&](Found& found) {
     found.ask_after = now + kKeptMin;
     const bool was_away = std::exchange(found.is_away, !remotes);
+    // An earlier card may have been accepted by rules that have changed since.
+    if (!remotes && remotes.error().refused_card) found.remotes.clear();
     if (!remotes) return !was_away;
     found.remotes = *remotes;
     found.fetched = std::move(fetched);
@@ -159,7 +161,8 @@ RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_br
   });
   if (is_news) {
     const std::string url = endpoint_.url.substr(0, endpoint_.url.find('?'));
-    base::log_warn({}, "cannot fetch the agent card from {}: {}", url, remotes.error().text);
+    const char* const what = remotes.error().refused_card ? "refused" : "cannot fetch";
+    base::log_warn({}, "{} the agent card from {}: {}", what, url, base::loggable(remotes.error().text));
   }
   return remotes;
 }
@@ -185,6 +188,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch_card(std::optional<client::Fet
   target.access.intake = &intake;
   target.access.answer_max = kCardMax;
   target.items_max = rules_.limits.items_max;
+  target.refuse_card = rules_.refuse_card;
   auto remotes = client::find_remotes(target, client::Purpose::tasks, stop_fd, &card);
   if (!remotes) return remotes;
   for (client::Remote& remote : *remotes) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "json/writer.h"
+#include "server/a2a/card_signer.h"
 #include "server/a2a/negotiation.h"
 #include "server/admission/access.h"
 #include "server/admission/hosts.h"
@@ -37,6 +38,14 @@ ServedCard served_card(const Services& services, const task::AgentCard& card, co
     served.bearer = ServedCard::Bearer::possible;
   }
   return served;
+}
+
+// The public card of 1.0, signed if there is a key.
+std::string newest_card(const Services& services, const agents::Agent& agent, const task::AgentCard& shown,
+                        const CardUrls& urls) {
+  std::string card = protocol::write_card(served_card(services, shown, urls), CardView::v1_0);
+  const auto& signer = services.options.card_signer;
+  return signer ? signer->signed_card(agent.name.value, urls.json_rpc, std::move(card)) : card;
 }
 
 // 1.0 clients send the version in a header or the query. Any other value, even an unknown version, gets the
@@ -83,7 +92,9 @@ CardUrls card_urls(const ServerOptions& options, const http::Request& request, c
 http::Reply card_reply(const Services& services, const http::Request& request, const agents::Agent& agent,
                        const CardUrls& urls) {
   const auto shown = agent.shown_card();
-  std::string card = protocol::write_card(served_card(services, *shown, urls), view_for(request));
+  const CardView view = view_for(request);
+  std::string card = view == CardView::v1_0 ? newest_card(services, agent, *shown, urls)
+                                            : protocol::write_card(served_card(services, *shown, urls), view);
   // It is not known when a card from elsewhere has changed.
   const auto changed = shown.get() == &agent.card ? agent.read_at : HttpTime{};
   http::Reply reply = conditional_reply(request, std::move(card), changed);
@@ -96,6 +107,32 @@ http::Reply card_reply(const Services& services, const http::Request& request, c
   }
   reply.headers.emplace_back("Vary", std::move(vary));
   return reply;
+}
+
+http::Reply card_keys_reply(const Services& services, const http::Request& request) {
+  const auto& signer = services.options.card_signer;
+  std::string keys = signer ? signer->key_set() : std::string();
+  if (keys.empty()) return plain_error(404, "the cards of this server are not signed");
+  http::Reply reply = conditional_reply(request, std::move(keys), {});
+  if (!reply.body.empty()) reply.content_type = "application/jwk-set+json";
+  reply.headers.emplace_back("Cache-Control", "public, max-age=3600");
+  reply.headers.emplace_back("Access-Control-Allow-Origin", "*");
+  return reply;
+}
+
+void sign_cards(const Services& services) {
+  if (!services.options.card_signer) return;
+  const agents::Agent* const main = services.catalogue.default_agent();
+  // The URLs are those below public_url, whatever the request.
+  const http::Request none;
+  for (const agents::Agent* agent : services.catalogue.all()) {
+    const auto shown = agent->shown_card();
+    for (const bool at_root : {false, true}) {
+      if (at_root && agent != main) continue;
+      newest_card(services, *agent, *shown,
+                  card_urls(services.options, none, {agent, at_root, {}, agent == main}));
+    }
+  }
 }
 
 base::Result<std::string> extended_card(const Services& services, const agents::Agent& agent,

@@ -1,7 +1,8 @@
 // Cards over HTTP: the public card with its caching headers, and the extended card.
 //
 // Threads: any; no state. A card is written for each request rather than cached: writing it takes less time
-// than the rest of the answer, and a cache keyed by the Host header would need a bound.
+// than the rest of the answer, and a cache keyed by the Host header would need a bound. Only signatures are
+// kept (card_signer.h).
 #pragma once
 
 #include <string>
@@ -29,6 +30,13 @@ CardUrls card_urls(const ServerOptions& options, const http::Request& request, c
 // otherwise the superset card; 304 if the caller's copy is current.
 http::Reply card_reply(const Services& services, const http::Request& request, const agents::Agent& agent,
                        const CardUrls& urls);
+
+// The answer with the keys that our cards are signed with (RFC 7517); 404 if they are not signed.
+http::Reply card_keys_reply(const Services& services, const http::Request& request);
+
+// Signs the cards of all agents, so that no request waits for that and the log says at once which cannot be
+// signed. No effect without a key.
+void sign_cards(const Services& services);
 
 // The JSON of the extended card in the view of the version: superset for 0.2 and JSON-RPC 0.3. If the
 // agent has no extended card, or the server has no tokens, the view of REST 0.3 gets the public card, and the

@@ -36,6 +36,7 @@ constexpr std::array kOwnPaths{
     PathRow{Place::root, "GET", "/mcp/server-card", Stage::server_card},
     PathRow{Place::root, "GET", "/.well-known/oauth-protected-resource[/]", Stage::resource},
     PathRow{Place::root, "GET", "/.well-known/oauth-protected-resource/{path...}", Stage::resource},
+    PathRow{Place::root, "GET", "/.well-known/jwks.json", Stage::card_keys},
     PathRow{Place::root, "GET", "/.well-known/ard.json", Stage::catalog},
     PathRow{Place::root, "GET", "/.well-known/ai-catalog.json", Stage::catalog},  // until ARD 0.9
 

@@ -236,6 +236,9 @@ void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) c
       return serve_server_card(exchange, nullptr);
     case Stage::catalog:
       return serve_catalog(exchange);
+    case Stage::card_keys:
+      exchange->leave_headers();
+      return exchange->reply(card_keys_reply(services_, exchange->request()));
     case Stage::resource:
       return serve_resource(exchange, found["path"]);
     case Stage::start_page:

@@ -16,6 +16,7 @@
 
 namespace baton::server {
 
+class CardSigner;
 class Sessions;
 class TokenSecret;
 
@@ -78,6 +79,8 @@ struct ServerOptions {
   // Signs pages' tokens of callers without a secret in the configuration; null: they get none. Shared with
   // the sessions.
   std::shared_ptr<const TokenSecret> token_secret = nullptr;
+  // Signs cards; null: they are not signed. Shared with the service, which sets its keys.
+  std::shared_ptr<const CardSigner> card_signer = nullptr;
   bool anonymous = true;  // callers without a token are admitted as "anonymous"
   // The header in which a token of the configuration or an API key may come instead of Authorization; empty:
   // none.

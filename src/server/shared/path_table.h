@@ -62,7 +62,8 @@ enum class Stage {
   card,
   catalog,
   server_card,
-  resource,  // metadata of RFC 9728
+  resource,   // metadata of RFC 9728
+  card_keys,  // that cards are signed with
   plan,
   extended_card,
   conversations,

@@ -393,6 +393,24 @@ TEST_CASE("Configuration: files of keys that sign are beside the configuration f
   CHECK(loaded.config.webhook_keys == std::vector<std::string>{key, "/other"});
   CHECK(load_config({"", "", {}, {{"webhooks.signing_keys", "a,b"}}}).config.webhook_keys ==
         std::vector<std::string>{"a", "b"});
+  const LoadedConfig cards = load_config({config,
+                                          R"({"public_url": "https://a.example", "cards": {
+      "signing_key": "one", "published_keys": ["two"], "trusted_keys": ["https://b.example=b.json", "http://c:1=/c"]}})",
+                                          {},
+                                          {}});
+  CHECK(cards.problems.empty());
+  CHECK(cards.config.card_security.signing_key == folder.path() / "one");
+  CHECK(cards.config.card_security.published_keys == std::vector<std::string>{folder.path() / "two"});
+  CHECK(cards.config.card_security.trusted_keys ==
+        std::vector<std::string>{"https://b.example=" + std::string(folder.path() / "b.json"),
+                                 "http://c:1=/c"});
+  CHECK(has_problem(from_file(R"({"cards": {"signing_key": "one"}})"),
+                    "cards.signing_key: requires public_url"));
+  for (const std::string wrong : {"b.json", "https://b=", "=b", "https://b/path=b", "ftp://b=b"})
+    CHECK_MESSAGE(has_problem(from_file(R"({"cards": {"trusted_keys": [")" + wrong + R"("]}})"),
+                              "cards.trusted_keys: must be ORIGIN=FILE"),
+                  wrong);
+  CHECK(has_problem(from_file(R"({"cards": {"verify": "always"}})"), "/cards/verify"));
   std::ofstream(key) << "whsec_";
   std::filesystem::permissions(key, std::filesystem::perms(0644));
   CHECK(has_problem(load_config({config, text, {}, {}}), key + ": contains a secret"));
