@@ -1,7 +1,7 @@
 // Drives the real program (BATON_PROGRAM) with real clients: three generations of the official A2A SDK, over every
 // transport that both the SDK and the agent's card support; three generations of AG-UI's client; a strict reader of
 // streams for AG-Kit, Agent API and Agent Server; two lines of MCP's SDK and its conformance kit; and OpenAI's client and
-// the AI SDK. Agents of the SDK and a model's server run behind the program. In the ring "whole" (BATON_RING), each version and transport has only the
+// the AI SDK. The SDK's signatures of cards and the library of Standard Webhooks check ours. Agents of the SDK and a model's server run behind the program. In the ring "whole" (BATON_RING), each version and transport has only the
 // newest client made for it. INTEROP_REPORT and CHAT_REPORT name JSON files for the results.
 import { webcrypto } from "node:crypto";
 import { Receiver } from "./lib/receiver.mjs";
@@ -22,8 +22,9 @@ const { models } = await import("./model/all.mjs");
 const { pages } = await import("./page/all.mjs");
 const { hosts } = await import("./mcp/all.mjs");
 const { models: callers } = await import("./openai/all.mjs");
+const { signatures } = await import("./signatures/all.mjs");
 
-const behind = [...chains.map((each) => ({ ...each, cases: links })), ...models, ...pages, ...hosts, ...callers];
+const behind = [...chains.map((each) => ({ ...each, cases: links })), ...models, ...pages, ...hosts, ...callers, ...signatures];
 
 const tokens = [
   { caller: "ann", token: "secret-of-ann" },

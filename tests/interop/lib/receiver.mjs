@@ -15,6 +15,7 @@ export class Receiver {
       method: request.method,
       headers: request.headers,
       body: JSON.parse(text),
+      text,
     });
     response.end();
   }

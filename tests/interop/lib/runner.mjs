@@ -8,8 +8,8 @@ const results = [];
 
 // The old SDKs also write to the console what they throw. Warnings go to `warned`.
 async function quietly(warned, run) {
-  const kept = { error: console.error, warn: console.warn };
-  console.error = () => {};
+  const kept = { error: console.error, warn: console.warn, debug: console.debug };
+  console.error = console.debug = () => {};
   console.warn = (...words) => warned.push(words.join(" "));
   try {
     return await run();

@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 import { within } from "./bounds.mjs";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
-const program = process.env.BATON_PROGRAM ?? join(here, "../../build/release/baton");
+export const program = process.env.BATON_PROGRAM ?? join(here, "../../build/release/baton");
 
 // The environment without BATON_*: the program reads those variables, and ours are for the tests.
 const environment = () =>

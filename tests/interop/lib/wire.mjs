@@ -77,7 +77,7 @@ function checkCard(call, card) {
 
 function check(call, event, text) {
   const value = JSON.parse(text);
-  if (call.path.includes("/.well-known/")) return checkCard(call, value);
+  if (call.path.includes("/.well-known/agent")) return checkCard(call, value);
   return call.rpc ? checkRpc(call.rpc, value) : checkRest(call, event, value);
 }
 
