@@ -72,9 +72,10 @@ std::string python_number(double number) {
   return sign + text;
 }
 
-// Whether the whole number in the text is the double's value, digit by digit.
+// Whether the whole number in the text is the double's value, digit by digit, or what writers of doubles make
+// of that.
 bool is_exact(std::string_view text, double number) {
-  if (text.find_first_of(".eE") != std::string_view::npos) return true;
+  if (text.find_first_of(".eE") != std::string_view::npos || text == ecmascript_number(number)) return true;
   std::array<char, 330> buffer;
   const auto end =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, std::chars_format::fixed, 0).ptr;

@@ -15,6 +15,8 @@
 #include "protocol/card/remote_card.h"
 #include "protocol/card/remote_check.h"
 #include "protocol/card/security.h"
+#include "protocol/card/signatures.h"
+#include "protocol/card/signed_forms.h"
 #include "protocol/card/views.h"
 #include "protocol/discovery/catalog.h"
 #include "protocol/discovery/server_card.h"
@@ -206,6 +208,34 @@ void card(std::string_view input) {
   }
 }
 
+// The signatures of a card: each of its texts is its own canonical text, no signature in the input is of our
+// key, and one that we make is good.
+void card_signature(std::string_view input) {
+  const auto document = Document::parse_view(input);
+  if (!document) return;
+  // RFC 8037, A.1.
+  static const jose::Key key = *jose::read_private_key(
+      R"({"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",)"
+      R"("x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})");
+  static const jose::JwkSet known{{{key, key.thumbprint(), {}}}};
+  using Outcome = protocol::CardCheck::Outcome;
+  require(protocol::check_signatures(document->root(), known).outcome != Outcome::good,
+          "a signature was forged");
+  for (const auto form : protocol::kCardForms) {
+    const auto text = protocol::canonical_card(document->root(), form);
+    if (!text) continue;
+    const auto again = Document::parse_view(*text);
+    require(again.has_value(), "a canonical text is not JSON");
+    require_same(protocol::canonical_card(again->root(), form).value_or("(refused)"), *text,
+                 "a canonical text has another one");
+  }
+  const auto ours = protocol::sign_card(std::string(input), {key, "https://host/keys"});
+  if (!ours) return;
+  const auto signed_card = Document::parse_view(*ours);
+  require(signed_card && protocol::check_signatures(signed_card->root(), known).outcome == Outcome::good,
+          "our own signature is not good");
+}
+
 // The catalog of another server, and the card of an MCP server.
 void catalog(std::string_view input) {
   const std::size_t line = std::min(input.find('\n'), input.size());
@@ -227,6 +257,7 @@ const Targets kTargets{{"a2a-rpc-0.1", rpc_0_1},
                        {"a2a-answer-1.0", answer_1_0},
                        {"a2a-answer-rest-0.3", answer_rest},
                        {"card", card},
+                       {"card-signature", card_signature},
                        {"catalog", catalog}};
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "fuzz/target.h"
 #include "json/bounded_schema.h"
+#include "json/canonical.h"
 #include "json/decimal.h"
 #include "json/document.h"
 #include "json/formats.h"
@@ -66,6 +67,14 @@ void document(std::string_view input) {
   const std::string pretty = json::pretty_json(read->root());
   const auto shown = Document::parse_view(pretty);
   require(shown && json::same_value(read->root(), shown->root()), "pretty JSON has another value");
+  for (const auto form : {json::Canonical::jcs, json::Canonical::python}) {
+    const auto canonical = json::canonical_json(read->root(), form);
+    if (!canonical) continue;
+    const auto same = Document::parse_view(*canonical);
+    require(same.has_value(), "canonical JSON cannot be read");
+    require_same(json::canonical_json(same->root(), form).value_or("(refused)"), *canonical,
+                 "canonical JSON is not canonical");
+  }
   static_cast<void>(
       Document::parse_view(input, {.depth_max = 100, .comments = true, .lines = true}).has_value());
 }

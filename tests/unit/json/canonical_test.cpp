@@ -60,6 +60,9 @@ TEST_CASE("Canonical: numbers are those of RFC 8785, appendix B") {
   CHECK(canonical("[123456789012345678]").starts_with("(refused"));
   CHECK(canonical("1e400").starts_with("(refused"));
   CHECK(canonical("[9007199254740994, 1000000000000000000000]") == "[9007199254740994,1e+21]");
+  // The double is 295147905179352825856, and its canonical form is one of itself.
+  CHECK(canonical("[295147905179352825856, 295147905179352830000, -0]") ==
+        "[295147905179352830000,295147905179352830000,0]");
 }
 
 TEST_CASE("Canonical: members are in the order of their UTF-16 units, and texts have the fewest escapes") {
