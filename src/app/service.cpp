@@ -69,6 +69,7 @@ notify::NotifierOptions webhook_options(const Config& config, const Dependencies
   options.spans = dependencies.spans;
   options.counts = &dependencies.calls;
   options.proxy = config.proxy;
+  options.signing_clock = &dependencies.clock;
   return options;
 }
 

@@ -271,8 +271,9 @@ void Notifier::add_span(const store::Delivery& delivery, const outbound::HttpReq
 
 outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
   const WebhookKeys keys = keys_.with([](const WebhookKeys& all) { return all; });
+  const base::Clock& clock = options_.signing_clock ? *options_.signing_clock : clock_;
   outbound::HttpRequest request =
-      webhook_request(delivery, rendered.task, std::move(rendered.body), clock_.now(), keys);
+      webhook_request(delivery, rendered.task, std::move(rendered.body), clock.now(), keys);
   request.total_timeout = options_.timeout;
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
   request.resolve_timeout = std::min<base::Duration>(options_.resolve_timeout, options_.timeout);

@@ -43,6 +43,8 @@ struct NotifierOptions {
   base::SpanQueue* spans = nullptr;        // of attempts; null: none
   outbound::Proxy proxy;                   // for attempts
   outbound::CallCounts* counts = nullptr;  // counts attempts as "webhooks"; outlives the notifier; null: none
+  // The time in signatures, which receivers compare with their own; outlives the notifier. Null: its clock.
+  const base::Clock* signing_clock = nullptr;
 };
 
 class Notifier {

@@ -121,11 +121,14 @@ http::Reply card_keys_reply(const Services& services, const http::Request& reque
 }
 
 void sign_cards(const Services& services) {
-  if (!services.options.card_signer) return;
+  const auto& signer = services.options.card_signer;
+  if (!signer || signer->key_set().empty()) return;
   const agents::Agent* const main = services.catalogue.default_agent();
   // The URLs are those below public_url, whatever the request.
   const http::Request none;
   for (const agents::Agent* agent : services.catalogue.all()) {
+    // The card of an agent elsewhere may not be complete yet. It is signed when somebody asks for it.
+    if (agent->settings.executor == agents::AgentSettings::Kind::a2a) continue;
     const auto shown = agent->shown_card();
     for (const bool at_root : {false, true}) {
       if (at_root && agent != main) continue;

@@ -34,8 +34,8 @@ http::Reply card_reply(const Services& services, const http::Request& request, c
 // The answer with the keys that our cards are signed with (RFC 7517); 404 if they are not signed.
 http::Reply card_keys_reply(const Services& services, const http::Request& request);
 
-// Signs the cards of all agents, so that no request waits for that and the log says at once which cannot be
-// signed. No effect without a key.
+// Signs the cards of all agents here, so that no request waits for that and the log says at once which cannot
+// be signed. No effect without a key.
 void sign_cards(const Services& services);
 
 // The JSON of the extended card in the view of the version: superset for 0.2 and JSON-RPC 0.3. If the

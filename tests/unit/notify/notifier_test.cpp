@@ -90,6 +90,31 @@ std::vector<std::string> bodies(const WebhookReceiver& receiver) {
 
 }  // namespace
 
+TEST_CASE("Notifier: a signature has the time of the clock that receivers know, and new keys sign at once") {
+  WebhookReceiver receiver;
+  Fixture fixture;
+  ManualClock shown;
+  shown.advance(1'000'000s);  // somebody has set the machine's clock
+  fixture.options.signing_clock = &shown;
+  fixture.restart();
+  PushConfig signing = config("c", receiver.url());
+  signing.schemes = {"HMAC-SHA256"};
+  signing.credentials = "key";
+  fixture.add(7, 1, signing);
+  REQUIRE(fixture.store.wait_until_settled());
+  fixture.notifier->set_keys({baton::notify::WebhookKey::hmac("more")});
+  fixture.add(7, 2, signing);
+  REQUIRE(fixture.store.wait_until_settled());
+  const auto received = receiver.received();
+  REQUIRE(received.size() == 2);
+  const std::string at = std::to_string(
+      std::chrono::duration_cast<std::chrono::seconds>(shown.now().time_since_epoch()).count());
+  CHECK(received[0].headers.at("webhook-timestamp") == at);
+  CHECK(received[0].headers.at("x-baton-signature").starts_with("t=" + at + ",v1="));
+  CHECK(received[0].headers.at("webhook-signature").find(' ') == std::string::npos);
+  CHECK(received[1].headers.at("webhook-signature").find(" v1,") != std::string::npos);
+}
+
 TEST_CASE("Notifier: deliveries of one config arrive in order, each with the state of its event") {
   WebhookReceiver receiver;
   Fixture fixture;
