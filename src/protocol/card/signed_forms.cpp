@@ -144,7 +144,7 @@ class NormalWriter {
         if (value.is_bool() && (stays || value.boolean())) out_.member(member.name, value.boolean());
         return;
       case FieldKind::texts:
-        if (!value.is_array() || (value.size() == 0 && !stays)) return;
+        if (!value.is_array() || (!has_any(value, member) && !stays)) return;
         out_.key(member.name).array([&] {
           for (const Value each : value) {
             if (each.is_string()) out_.string(each.string());
@@ -156,7 +156,7 @@ class NormalWriter {
         out_.key(member.name);
         return write(value, member.of);
       case FieldKind::messages:
-        if (!value.is_array() || (value.size() == 0 && !stays)) return;
+        if (!value.is_array() || (!has_any(value, member) && !stays)) return;
         out_.key(member.name).array([&] {
           for (const Value each : value) {
             if (each.is_object()) write(each, member.of);
@@ -165,7 +165,7 @@ class NormalWriter {
         return;
       case FieldKind::map_of_messages:
       case FieldKind::map_of_texts:
-        if (!value.is_object() || (value.size() == 0 && !stays)) return;
+        if (!value.is_object() || (!has_any(value, member) && !stays)) return;
         out_.key(member.name).object([&] {
           for (const Value each : value) write_entry(each, member);
         });
@@ -173,6 +173,15 @@ class NormalWriter {
       case FieldKind::object:
         if (value.is_object()) out_.key(member.name).raw(value.raw());
     }
+  }
+
+  // Whether any of its values has the right type.
+  static bool has_any(Value value, const Field& member) {
+    const bool of_texts = member.kind == FieldKind::texts || member.kind == FieldKind::map_of_texts;
+    for (const Value each : value) {
+      if (of_texts ? each.is_string() : each.is_object()) return true;
+    }
+    return false;
   }
 
   void write_entry(Value entry, const Field& map) {

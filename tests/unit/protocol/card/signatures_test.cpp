@@ -127,7 +127,8 @@ TEST_CASE("Card signatures: the canonical texts are those of the specification a
   // As ProtoJSON is read: names of both styles.
   CHECK(canonical(replaced(kCard, "supportedInterfaces", "supported_interfaces"), CardForm::sdk) == kJsText);
   CHECK(canonical("[]", CardForm::sdk) == "(refused)");
-  CHECK(canonical(R"({"name":["x"],"skills":{},"capabilities":[]})", CardForm::specification) == "{}");
+  CHECK(canonical(R"({"name":["x"],"skills":{},"capabilities":[],"securitySchemes":{"a":1}})",
+                  CardForm::specification) == "{}");
 }
 
 TEST_CASE("Card signatures: those of a2a-js verify, whichever card it has signed") {
