@@ -110,7 +110,7 @@ Scopes scopes_named(std::string_view words) {
   return scopes;
 }
 
-std::string names_of(Scopes scopes) {
+std::string scope_words(Scopes scopes) {
   std::string names;
   for (std::size_t i = 0; i < kScopeNames.size(); ++i) {
     if (!scopes.has(static_cast<Scope>(i))) continue;
@@ -133,7 +133,7 @@ base::Result<Scopes> scopes_in(const ActionBody& body, Role role) {
   all.add(scopes);
   const std::string whose = "of the role " + std::string(name_of(role));
   if (all != useful)
-    return fail(wrong_member("scopes", "a key " + whose + " can only use " + names_of(useful)));
+    return fail(wrong_member("scopes", "a key " + whose + " can only use " + scope_words(useful)));
   // Reading is a condition of all that the operator API does.
   if (role != Role::calls && !scopes.has(Scope::read))
     return fail(wrong_member("scopes", "a key " + whose + " is of no use without read"));
@@ -155,7 +155,7 @@ base::Result<store::ApiKey> read_new_key(const ActionBody& body) {
   key.role = name_of(*role);
   const auto scopes = scopes_in(body, *role);
   if (!scopes) return fail(scopes.error());
-  key.scopes = names_of(*scopes);
+  key.scopes = scope_words(*scopes);
   auto agents = list_in(body, "agents");
   if (!agents) return fail(agents.error());
   key.agents = std::move(*agents);
