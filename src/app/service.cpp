@@ -279,6 +279,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
   if (dependencies_.identity != nullptr)
     pipeline_.set_remarks([this] { return remarks_on(*dependencies_.identity); });
   pipeline_.set_operators(&operators_, &operator_options_, !has_own_listener(config));
+  if (sessions_ && dependencies.peers != nullptr && config.token_secret.empty())
+    spdlog::warn("sign-in: without token_secret_file no other node accepts the sessions of this one");
   if (sessions_) pipeline_.set_sign_in(&sign_in_.emplace(config, dependencies, *this).pages);
   admit(config);
   if (api_keys_) {
