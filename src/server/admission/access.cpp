@@ -220,7 +220,7 @@ base::Result<PageSource> page_source(const ServerOptions& options, const http::R
     source.name = found.token->certificate;
     if (request.certificate->ends != std::chrono::sys_seconds::max())
       source.until = request.certificate->ends;
-  } else if (const auto key = read_api_key(given)) {
+  } else if (const auto key = base::read_api_key(given)) {
     source.kind = PageSource::Kind::api_key;
     source.name = key->id;
   } else {
