@@ -18,6 +18,7 @@ using base::ErrorCode;
 using base::fail;
 using protocol::chat::Answer;
 using protocol::chat::ClientResult;
+using protocol::chat::Question;
 using protocol::chat::RunRequest;
 using protocol::chat::Transcript;
 using task::Part;
@@ -57,11 +58,27 @@ Part part_of(const Answer& answer, const protocol::chat::Question& question) {
   return part_of(answer.payload.empty() ? task::Json{"{}"} : answer.payload);
 }
 
+// Takes the question's words off the agent's newest line, where that has no id to know the client's copy by.
+void remove_words(const Question& question, std::vector<task::Message>& history) {
+  const auto newest = std::find_if(history.rbegin(), history.rend(), [](const task::Message& message) {
+    return message.role == task::Role::agent;
+  });
+  if (newest == history.rend() || !newest->id.empty() || newest->parts.empty()) return;
+  const std::string prompt = protocol::chat::prompt_of(question);
+  Part& last = newest->parts.back();
+  if (last.kind != Part::Kind::text || !last.content.ends_with(prompt)) return;
+  last.content.resize(last.content.size() - prompt.size());
+  while (last.content.ends_with('\n')) last.content.pop_back();
+  if (last.content.empty()) newest->parts.pop_back();
+  if (newest->parts.empty()) history.erase(std::prev(newest.base()));
+}
+
 // Puts the question in the client's history: in place of the client's copy, or last.
 void tell_question(const WaitingTask& waiting, RunRequest& request) {
   if (!request.history || waiting.question.for_tool || waiting.message.parts.empty()) return;
   const auto copy = std::ranges::find(*request.history, waiting.message.id, &task::Message::id);
   if (copy == request.history->end()) {
+    remove_words(waiting.question, *request.history);
     request.history->push_back(waiting.message);
   } else {
     *copy = waiting.message;

@@ -77,6 +77,25 @@ TEST_CASE("Submissions: a message answers a question only if the protocol allows
   CHECK(refused(saying("yes"), {asking("t1", "a1")}).find("a1") != std::string::npos);
 }
 
+TEST_CASE("Submissions: a question that the client's history tells without an id is in it once") {
+  WaitingTask waiting = asking("t1", "a1");
+  waiting.question.prompt = "which?";
+  waiting.message = {{"m1"}, task::Role::agent, {task::Part::of_text("which?")}, {}, {}, {}};
+  const auto told = [&](const char* words, const std::string& id) {
+    RunRequest request = saying("blue");
+    request.history.emplace().push_back({{id}, task::Role::agent, {task::Part::of_text(words)}, {}, {}, {}});
+    REQUIRE(submissions_for(request, {waiting}, true));
+    std::string all;
+    for (const task::Message& message : *request.history) all += task::text_of(message) + "|";
+    return all;
+  };
+  CHECK(told("which?", "") == "which?|");
+  CHECK(told("Let me see.\n\nwhich?", "") == "Let me see.|which?|");
+  CHECK(told("something else", "") == "something else|which?|");
+  CHECK(told("which?", "m1") == "which?|");
+  CHECK(told("which?", "m0") == "which?|which?|");
+}
+
 TEST_CASE("Submissions: an answer goes to the task that asked, with a string as text and others as data") {
   const auto data = good(answering("a1", R"({"approved":true})"), {asking("t1", "a1")});
   CHECK(data[0].task.value == "t1");
