@@ -285,10 +285,10 @@ class Responses(ApiCase):
         told = self.respond("told", previous_response_id=asked["id"])
         self.assertIn("answered: blue", self.text_of(told))
 
-    def test_a_failed_response_says_why(self):
+    def test_a_failed_response_says_why_and_not_to_try_again(self):
         failed = self.respond("fail no luck")
         self.assertEqual((failed["status"], failed["error"]["message"], failed["error"]["code"]),
-                         ("failed", "no luck", "server_error"))
+                         ("failed", "no luck", "invalid_prompt"))
 
 
 class Access(ApiCase):

@@ -401,10 +401,12 @@ class ResponseView final : public chat::RunView {
     });
   }
 
+  // Of the codes of this API, clients take only this one to mean that the same request would fail again.
+  // After any other some send it again, and each time the agent would do its work once more.
   void write_error(Writer& w) const {
     w.object([&] {
-      w.member("code", "server_error").member("message", error_);
-      w.member("type", "server_error").key("param").null();
+      w.member("code", "invalid_prompt").member("message", error_);
+      w.member("type", "model_error").key("param").null();
     });
   }
 
