@@ -126,7 +126,14 @@ class Completions(ApiCase):
                                {"role": "user", "content": "say blue"}])
         self.assertEqual(other["message"]["content"].strip(), "blue", "another conversation with the same question")
         messages += [{"role": "assistant", "content": asked}, {"role": "user", "content": "blue"}]
+        tools = [{"type": "function", "function": LOOK}]
+        self.assertNotIn("answered", self.complete([*messages[:-1], {"role": "user", "content": "say sum"}],
+                                                   tools=tools)["message"]["content"], "a client's side job")
         self.assertIn("answered: blue", self.complete(messages)["message"]["content"])
+        asked = self.complete([{"role": "user", "content": "ask again?"}])["message"]["content"]
+        told = json.loads(self.complete([{"role": "user", "content": "ask again?"}, {"role": "assistant", "content": asked},
+                                         {"role": "user", "content": "told"}])["message"]["content"])
+        self.assertEqual("".join(text for _, text in told["history"]).count("again?"), 2, told["history"])
 
     def test_a_named_conversation_is_the_task_s_context(self):
         how = {"X-Conversation-Id": "c1"}
@@ -246,6 +253,13 @@ class Responses(ApiCase):
         lost = {"type": "item_reference", "id": "msg_nothere_3"}
         self.assertEqual(self.failure(self.ask("POST", "/responses", {"model": "chat", "input": [lost, {"role": "user", "content": "x"}]})),
                          (404, "item_not_found"))
+
+    def test_words_answer_a_question_also_if_no_item_names_the_conversation(self):
+        user, agent = ([{"role": "user", "content": "ask which one?"}],
+                       [{"role": "assistant", "content": [{"type": "output_text", "text": "which one?"}]}])
+        self.respond(user, store=False)
+        answered = self.respond([*user, *agent, {"role": "user", "content": "red"}], store=False)
+        self.assertIn("answered: red", self.text_of(answered))
 
     def test_the_client_s_tools_are_called_and_a_question_is_one(self):
         for text, tool in (("tool look", LOOK), ("ask sure?", ASK)):

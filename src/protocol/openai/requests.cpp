@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -257,16 +258,39 @@ Result<void> read_common(json::Value body, Asked& asked) {
   return check_metadata(body["metadata"]);
 }
 
-// ---- Chat completions.
+// ---- Questions in words.
 
-// A digest of what the user and the assistant have said in these lines.
-std::string turns_of(std::string_view user, const std::vector<Line>& lines, std::size_t count) {
+std::size_t last_user_before(const std::vector<Line>& lines, std::size_t end) {
+  while (end > 0 && lines[end - 1].speaker != Speaker::user) --end;
+  return end;
+}
+
+// Of the user's texts only the last is compared: some clients put others before it, such as the date, and
+// leave them out when they send the message again.
+std::string words_of(const Line& line) {
+  if (line.speaker != Speaker::user) return task::text_of(line.message);
+  const auto& parts = line.message.parts;
+  const auto last = std::find_if(parts.rbegin(), parts.rend(),
+                                 [](const Part& part) { return part.kind == Part::Kind::text; });
+  return last == parts.rend() ? std::string() : last->content;
+}
+
+// A digest of what the user and the assistant have said in these lines, and of what else tells one
+// conversation from another: the user, and the tools' names, since a client that asks on the side, for a
+// summary or a title of a conversation, offers other tools there.
+std::string turns_of(json::Value body, const std::vector<Line>& lines, std::size_t count) {
   base::Sha256 sha;
-  sha.add(user);
+  sha.add(body["user"].string());
+  std::vector<std::string_view> tools;
+  for (const json::Value tool : body["tools"])
+    tools.push_back((tool["function"].is_object() ? tool["function"] : tool)["name"].string());
+  std::ranges::sort(tools);
+  sha.add(std::uint64_t{tools.size()});
+  for (const std::string_view tool : tools) sha.add(tool);
   bool any = false;
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_user = lines[i].speaker == Speaker::user;
-    const std::string text = task::text_of(lines[i].message);
+    const std::string text = words_of(lines[i]);
     if (text.empty() || (!is_user && lines[i].speaker != Speaker::assistant)) continue;
     sha.add(is_user ? "user" : "assistant");
     sha.add(text);
@@ -275,6 +299,14 @@ std::string turns_of(std::string_view user, const std::vector<Line>& lines, std:
   if (!any) return {};
   const auto [high, low] = sha.first_128_bits();
   return std::to_string(high) + "-" + std::to_string(low);
+}
+
+// Reads from a whole conversation to which question its end may reply. Returns the digest of all of it.
+std::string read_turns(json::Value body, const std::vector<Line>& lines, Asked& asked) {
+  const std::size_t news = news_in(lines), before = last_user_before(lines, news);
+  if (news > 0) asked.last_words = task::text_of(lines[news - 1].message);
+  if (before > 0) asked.turns_before = turns_of(body, lines, before);
+  return turns_of(body, lines, lines.size());
 }
 
 }  // namespace
@@ -292,13 +324,7 @@ Result<Asked> read_completion(json::Value body) {
     if (!line) return fail(std::move(line.error()));
     lines.push_back(std::move(*line));
   }
-  const std::size_t news = news_in(lines);
-  std::size_t before = news;
-  while (before > 0 && lines[before - 1].speaker != Speaker::user) --before;
-  const std::string_view user = body["user"].string();
-  if (news > 0) asked.last_words = task::text_of(lines[news - 1].message);
-  if (before > 0) asked.turns_before = turns_of(user, lines, before);
-  const std::string turns = turns_of(user, lines, lines.size());
+  const std::string turns = read_turns(body, lines, asked);
   std::vector<std::string> system;
   if (auto sorted = sort_out(std::move(lines), "messages", asked, system); !sorted)
     return fail(std::move(sorted.error()));
@@ -337,6 +363,8 @@ Result<Asked> read_response(json::Value body) {
   } else {
     return wrong("input: must be a string or a list");
   }
+  const bool is_whole = asked.previous.empty() && asked.run.conversation.empty() && !asked.is_partial;
+  const std::string turns = is_whole ? read_turns(body, lines, asked) : std::string();
   std::vector<std::string> system;
   if (auto sorted = sort_out(std::move(lines), "input", asked, system); !sorted)
     return fail(std::move(sorted.error()));
@@ -348,7 +376,7 @@ Result<Asked> read_response(json::Value body) {
     if (!asked.run.history) asked.run.history.emplace();
     asked.run.history->insert(asked.run.history->begin(), std::move(instructions));
   }
-  write_about(body, system, {}, asked.run.about);
+  write_about(body, system, turns, asked.run.about);
   return asked;
 }
 

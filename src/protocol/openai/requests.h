@@ -29,8 +29,10 @@ struct Asked {
 
   // Of a chat completion.
   bool tells_usage = false;  // a stream ends with the usage
-  // The texts of the conversation up to the user's last answer but one, as a digest that the run which
-  // replied to it has in its metadata; and that reply. Empty: there is none.
+
+  // Of a request that brings its whole conversation: what was said up to the user's last answer but one and
+  // the tools' names, as a digest that the run which replied to it has in its metadata; and that reply.
+  // Empty: there is none.
   std::string turns_before, last_words;
 };
 
@@ -39,7 +41,7 @@ base::Result<Asked> read_response(json::Value body);
 
 // The metadata of the message that begins a run: the object "openai", or missing.
 json::Value given_in(const json::Document& metadata);
-// The digest that read_completion has put there; empty: none.
+// The digest of the whole conversation, which was put there when it was read; empty: none.
 std::string turns_in(const task::Json& metadata);
 // Whether the response may be read again (the request's member `store`).
 bool is_kept(const task::Json& metadata);

@@ -116,6 +116,8 @@ void create_response(const RequestPtr& request) {
   } else if (asked->is_partial) {
     return request->refuse(protocol::openai::Failure{404, "invalid_request_error", "item_not_found",
                                                      "An item of the input was not found.", "input"});
+  } else if (const auto waiting = task_that_asked(call, *asked)) {
+    continue_at(*waiting, *asked);
   } else {
     run.answers_only.emplace();
   }

@@ -119,7 +119,7 @@ TEST_CASE("OpenAI completion: the result of a tool is for the task that its call
   CHECK(asked.run.tools.text == R"([{"name":"look","parameters":{"type":"object"}}])");
 }
 
-TEST_CASE("OpenAI completion: a reply knows the request that led to its question by what was said") {
+TEST_CASE("OpenAI requests: a reply knows the request that led to its question by what was said") {
   const auto said = [](const std::string& messages, const std::string& more = {}) {
     return completion("[" + messages + "]", more);
   };
@@ -137,6 +137,25 @@ TEST_CASE("OpenAI completion: a reply knows the request that led to its question
   CHECK(said(again).turns_before == turns_in(said(asked).run.about));
   // A client cannot name the digest itself.
   CHECK(turns_in(said(hello, R"(,"turns":"x")").run.about) == first);
+  const std::string dated = R"({"role":"user","content":[{"type":"text","text":"It is noon."},
+    {"type":"text","text":"hello"}]})";
+  CHECK(turns_in(said(dated).run.about) == first);
+  // A summary that a client asks for on the side offers other tools.
+  const std::string look = R"({"type":"function","function":{"name":"look"}})", tools = R"(,"tools":[)";
+  const std::string note = R"({"type":"function","function":{"name":"note"}})";
+  CHECK(said(asked, tools + look + "]").turns_before != first);
+  CHECK(said(asked, tools + look + "," + note + "]").turns_before ==
+        turns_in(said(hello, tools + note + "," + look + "]").run.about));
+
+  const Asked begun = response(R"("hello")"), replied = response("[" + asked + "]");
+  CHECK(turns_in(begun.run.about) == first);
+  CHECK(replied.turns_before == first);
+  CHECK(replied.last_words == "who?");
+  // What the server has of a conversation is not in the request.
+  for (const char* more : {R"(,"previous_response_id":"resp_t1")", R"(,"conversation":"c1")"}) {
+    CHECK(turns_in(response(R"("hello")", more).run.about).empty());
+    CHECK(response("[" + asked + "]", more).turns_before.empty());
+  }
 }
 
 TEST_CASE("OpenAI response: items that stand for what the server has name its task") {
