@@ -537,6 +537,9 @@ void Service::reload(const LoadedConfig& loaded) {
     problems.emplace_back(
         "changing whether clients are asked for certificates, or need one, requires a restart");
   }
+  if (problems.empty() && !loaded.config.card_security.signing_key.empty() &&
+      config_.server.public_url.empty())
+    problems.emplace_back("cards.signing_key requires public_url, and setting that requires a restart");
   const auto signing_keys = read_signing_keys(loaded.config);
   if (problems.empty() && !signing_keys) problems.push_back(signing_keys.error().for_caller);
   for (const std::string& problem : problems) spdlog::error("reload: {}", problem);

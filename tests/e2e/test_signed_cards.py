@@ -95,6 +95,12 @@ class SignedCards(unittest.TestCase):
         with harness.Server(["echo"]) as server:
             self.assertNotIn("signatures", server.http("GET", CARD, headers=NEWEST).body)
             self.assertEqual(server.http("GET", "/.well-known/jwks.json").status, 404)
+            server.config = {"public_url": "http://a.example", "cards": {"signing_key": str(self.folder / "one.pem")}}
+            server.command()
+            server.process.send_signal(signal.SIGHUP)
+            harness.wait_for(lambda: "reload failed" in server.log_text(), 20, "the reload")
+            self.assertIn("cards.signing_key requires public_url", server.log_text())
+            self.assertEqual(server.http("GET", "/.well-known/jwks.json").status, 404)
 
     def test_a_card_with_an_empty_value_is_not_signed_and_check_says_so(self):
         server = self.signing()

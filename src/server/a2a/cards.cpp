@@ -40,12 +40,14 @@ ServedCard served_card(const Services& services, const task::AgentCard& card, co
   return served;
 }
 
-// The public card of 1.0, signed if there is a key.
+// The public card of 1.0, signed if there is a key. Without a public URL it would have another text for each
+// host that callers name.
 std::string newest_card(const Services& services, const agents::Agent& agent, const task::AgentCard& shown,
                         const CardUrls& urls) {
   std::string card = protocol::write_card(served_card(services, shown, urls), CardView::v1_0);
   const auto& signer = services.options.card_signer;
-  return signer ? signer->signed_card(agent.name.value, urls.json_rpc, std::move(card)) : card;
+  if (!signer || services.options.public_url.empty()) return card;
+  return signer->signed_card(agent.name.value, urls.json_rpc, std::move(card));
 }
 
 // 1.0 clients send the version in a header or the query. Any other value, even an unknown version, gets the
