@@ -9,6 +9,7 @@
 
 #include "app/files.h"
 #include "jose/jwk.h"
+#include "jose/signing_key.h"
 #include "outbound/http_client.h"
 
 namespace baton::app {
@@ -30,9 +31,9 @@ base::Result<std::string> read_key_file(const std::string& setting, const std::s
 base::Result<jose::Key> read_key(const std::string& setting, const std::string& file) {
   const auto text = read_key_file(setting, file);
   if (!text) return base::fail(text.error());
-  auto key = jose::read_private_key(*text);
+  auto key = jose::read_signing_key(*text);
   if (!key) return wrong(setting, file, key.error());
-  return key;
+  return std::move(key->key);
 }
 
 base::Result<jose::JwkSet> read_public(const std::string& setting, const std::string& file) {

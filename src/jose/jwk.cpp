@@ -31,36 +31,16 @@ base::Result<Key> read_key(json::Value object) {
   return fail(ErrorCode::invalid_argument, "the key's kty or crv is unknown");
 }
 
-base::Result<Key> read_private_jwk(json::Value object) {
-  const auto bytes = [&](const char* name) {
-    const json::Value member = object[name];
-    return member.is_string() ? decode_base64url(member.string()).value_or("") : std::string();
-  };
-  const std::string_view type = object["kty"].string(), curve = object["crv"].string();
-  const std::string d = bytes("d"), x = bytes("x"), y = bytes("y");
-  if (type == "EC" && (curve == "P-256" || curve == "P-384"))
-    return Key::ec_private(curve == "P-256" ? Key::Type::p256 : Key::Type::p384, x, y, d);
-  if (type == "OKP" && curve == "Ed25519") {
-    auto key = Key::ed25519_private(d);
-    if (!key || key->ed25519_public() == x) return key;
-    return fail(ErrorCode::invalid_argument, "the key's x and d do not belong together");
-  }
-  if (type != "RSA") return fail(ErrorCode::invalid_argument, "the key's kty or crv is unknown");
-  const std::string n = bytes("n"), e = bytes("e"), p = bytes("p"), q = bytes("q"), dp = bytes("dp"),
-                    dq = bytes("dq"), qi = bytes("qi");
-  return Key::rsa_private({n, e, d, p, q, dp, dq, qi});
-}
-
-bool lists_verify(json::Value operations) {
+bool lists(json::Value operations, std::string_view wanted) {
   for (const json::Value each : operations) {
-    if (each.string() == "verify") return true;
+    if (each.string() == wanted) return true;
   }
   return operations.absent();
 }
 
 }  // namespace
 
-base::Result<Jwk> read_jwk(json::Value object) {
+base::Result<Jwk> read_jwk(json::Value object, KeyUse wanted) {
   if (!object.is_object()) return fail(ErrorCode::invalid_argument, "a key must be an object");
   for (const json::Value member : object) {
     if (object.repeats(member.key()))
@@ -69,8 +49,10 @@ base::Result<Jwk> read_jwk(json::Value object) {
   const json::Value use = object["use"], kid = object["kid"], alg = object["alg"], ops = object["key_ops"];
   if (!use.absent() && use.string() != "sig")
     return fail(ErrorCode::invalid_argument, "the key is not for signatures (use)");
-  if ((!ops.absent() && !ops.is_array()) || !lists_verify(ops))
-    return fail(ErrorCode::invalid_argument, "the key is not for verifying (key_ops)");
+  const char* const operation = wanted == KeyUse::verify ? "verify" : "sign";
+  if ((!ops.absent() && !ops.is_array()) || !lists(ops, operation))
+    return fail(ErrorCode::invalid_argument,
+                "the key is not to " + std::string(operation) + " with (key_ops)");
   if ((!kid.absent() && !kid.is_string()) || kid.string().size() > kKidMax)
     return fail(ErrorCode::invalid_argument, "kid must be a string of at most 512 bytes");
   auto key = read_key(object);
@@ -81,16 +63,6 @@ base::Result<Jwk> read_jwk(json::Value object) {
   if (!read.algorithm || !read.key.fits(*read.algorithm))
     return fail(ErrorCode::invalid_argument, "the key's alg is unknown, or not one of its kty");
   return read;
-}
-
-base::Result<Key> read_private_key(const std::string& text) {
-  const auto document = json::Document::parse_view(text, {.depth_max = 3});
-  auto key =
-      document && document->root().is_object() ? read_private_jwk(document->root()) : Key::from_pem(text);
-  if (key && !key->can_sign()) return fail(ErrorCode::invalid_argument, "this is a public key");
-  if (key && key->type() == Key::Type::p384)
-    return fail(ErrorCode::invalid_argument, "keys of P-384 do not sign here");
-  return key;
 }
 
 std::vector<const Jwk*> JwkSet::candidates(std::string_view kid, Algorithm algorithm) const {

@@ -23,14 +23,13 @@ struct Jwk {
   bool serves(Algorithm wanted) const { return key.fits(wanted) && (!algorithm || *algorithm == wanted); }
 };
 
-// Reads a public key to verify signatures with. Fails with invalid_argument: an unknown `kty`, `crv` or
-// `alg`, `use` other than "sig", `key_ops` without "verify", members that are repeated or not strict
-// base64url, weak keys (key.h). Private members are ignored.
-base::Result<Jwk> read_jwk(json::Value object);
+// What a key is read for: `key_ops`, if there is one, must list it.
+enum class KeyUse { verify, sign };
 
-// Reads a private key to sign with: PEM (Key::from_pem), or one JWK with its private members. Fails with
-// invalid_argument; the error has nothing of the text.
-base::Result<Key> read_private_key(const std::string& text);
+// Reads a public key to verify signatures with. Fails with invalid_argument: an unknown `kty`, `crv` or
+// `alg`, `use` other than "sig", `key_ops` without the use, members that are repeated or not strict
+// base64url, weak keys (key.h). Private members are ignored.
+base::Result<Jwk> read_jwk(json::Value object, KeyUse use = KeyUse::verify);
 
 struct JwkSet {
   std::vector<Jwk> keys;

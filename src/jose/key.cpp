@@ -86,14 +86,6 @@ std::shared_ptr<EVP_PKEY> key_from(const char* type, OSSL_PARAM_BLD* builder,
   return made ? shared(key) : nullptr;
 }
 
-// Null, too, if the private part does not belong to the public one.
-std::shared_ptr<EVP_PKEY> key_pair_from(const char* type, OSSL_PARAM_BLD* builder) {
-  auto key = key_from(type, builder, EVP_PKEY_KEYPAIR);
-  if (!key) return nullptr;
-  const KeyContext context(EVP_PKEY_CTX_new_from_pkey(nullptr, key.get(), nullptr));
-  return context && EVP_PKEY_pairwise_check(context.get()) == 1 ? key : nullptr;
-}
-
 // The two numbers of a JWS as the structure that OpenSSL verifies; empty if the length is wrong.
 std::string to_der(std::string_view signature, std::size_t size) {
   if (signature.size() != 2 * size) return {};
@@ -224,45 +216,57 @@ base::Result<Key> Key::ed25519(std::string_view x) {
                  false);
 }
 
-base::Result<Key> Key::rsa_private(const RsaNumbers& numbers) {
+// The private key of the handle, if what it signs is verified `with` the public one.
+base::Result<Key> Key::paired(Handle handle, const base::Result<Key>& with, Algorithm algorithm) {
+  if (!with) return with;
+  auto key = checked(std::move(handle), true);
+  if (!key) return key;
+  const auto signature = key->sign(algorithm, "a pair");
+  if (signature && with->verifies(algorithm, "a pair", *signature)) return key;
+  return fail(ErrorCode::invalid_argument, "the key's private and public members are not a pair");
+}
+
+base::Result<Key> Key::rsa_private(const RsaMembers& members) {
   const ForgetErrors forget;
+  const auto with = rsa(members.n, members.e);
+  if (!with) return with;
+  const std::array<std::pair<const char*, const std::string*>, 8> all{
+      {{OSSL_PKEY_PARAM_RSA_N, &members.n},
+       {OSSL_PKEY_PARAM_RSA_E, &members.e},
+       {OSSL_PKEY_PARAM_RSA_D, &members.d},
+       {OSSL_PKEY_PARAM_RSA_FACTOR1, &members.p},
+       {OSSL_PKEY_PARAM_RSA_FACTOR2, &members.q},
+       {OSSL_PKEY_PARAM_RSA_EXPONENT1, &members.dp},
+       {OSSL_PKEY_PARAM_RSA_EXPONENT2, &members.dq},
+       {OSSL_PKEY_PARAM_RSA_COEFFICIENT1, &members.qi}}};
   const Builder builder(OSSL_PARAM_BLD_new());
-  const std::array<std::pair<const char*, std::string_view>, 8> named{
-      {{OSSL_PKEY_PARAM_RSA_N, numbers.modulus},
-       {OSSL_PKEY_PARAM_RSA_E, numbers.exponent},
-       {OSSL_PKEY_PARAM_RSA_D, numbers.d},
-       {OSSL_PKEY_PARAM_RSA_FACTOR1, numbers.p},
-       {OSSL_PKEY_PARAM_RSA_FACTOR2, numbers.q},
-       {OSSL_PKEY_PARAM_RSA_EXPONENT1, numbers.dp},
-       {OSSL_PKEY_PARAM_RSA_EXPONENT2, numbers.dq},
-       {OSSL_PKEY_PARAM_RSA_COEFFICIENT1, numbers.qi}}};
-  std::vector<Number> kept;  // the builder refers to them
+  std::vector<Number> numbers;  // the builder does not own them
   bool set = builder != nullptr;
-  for (const auto& [name, bytes] : named) {
-    if (bytes.empty() || bytes.size() > kRsaBitsMax / 8)
-      return fail(ErrorCode::invalid_argument, "a number of the RSA key is missing or too long");
-    kept.push_back(number_in(bytes));
-    set = set && kept.back() && OSSL_PARAM_BLD_push_BN(builder.get(), name, kept.back().get()) == 1;
+  for (const auto& [name, bytes] : all) {
+    if (bytes->empty()) continue;
+    set = set && bytes->size() <= kRsaBitsMax / 8;
+    numbers.push_back(number_in(*bytes));
+    set = set && numbers.back() && OSSL_PARAM_BLD_push_BN(builder.get(), name, numbers.back().get()) == 1;
   }
-  return checked(set ? key_pair_from("RSA", builder.get()) : nullptr, true);
+  return paired(set ? key_from("RSA", builder.get(), EVP_PKEY_KEYPAIR) : nullptr, with, Algorithm::rs256);
 }
 
 base::Result<Key> Key::ec_private(Type curve, std::string_view x, std::string_view y, std::string_view d) {
   const ForgetErrors forget;
-  const std::size_t size = curve_size(curve);
-  if (x.size() != size || y.size() != size || d.size() != size)
-    return fail(ErrorCode::invalid_argument, "a number of the key does not have the size of its curve");
+  const auto with = ec(curve, x, y);
+  if (!with) return with;
+  if (curve != Type::p256 || d.size() != curve_size(curve))
+    return fail(ErrorCode::invalid_argument, "signatures are made with P-256 only, whose keys have 32 bytes");
   const std::string point = "\x04" + std::string(x) + std::string(y);
   const Builder builder(OSSL_PARAM_BLD_new());
   const Number number = number_in(d);
-  const char* const group = curve == Type::p384 ? "secp384r1" : "prime256v1";
   const bool set =
       builder && number &&
-      OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, group, 0) == 1 &&
+      OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) == 1 &&
       OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) ==
           1 &&
       OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_PRIV_KEY, number.get()) == 1;
-  return checked(set ? key_pair_from("EC", builder.get()) : nullptr, true);
+  return paired(set ? key_from("EC", builder.get(), EVP_PKEY_KEYPAIR) : nullptr, with, Algorithm::es256);
 }
 
 base::Result<Key> Key::ed25519_private(std::string_view d) {

@@ -32,12 +32,13 @@ class Key {
   static base::Result<Key> rsa(std::string_view modulus, std::string_view exponent);
   static base::Result<Key> ec(Type curve, std::string_view x, std::string_view y);
   static base::Result<Key> ed25519(std::string_view x);
-  // A private key from such bytes: `d` of a curve, or all private numbers of RSA. Fails with
-  // invalid_argument, also if the public and the private part do not belong together.
-  struct RsaNumbers {
-    std::string_view modulus, exponent, d, p, q, dp, dq, qi;
+  // A private key from such bytes. Fails with invalid_argument, also if the private members do not belong to
+  // the public ones.
+  struct RsaMembers {
+    std::string n, e, d;
+    std::string p, q, dp, dq, qi;  // all or none
   };
-  static base::Result<Key> rsa_private(const RsaNumbers& numbers);
+  static base::Result<Key> rsa_private(const RsaMembers& members);
   static base::Result<Key> ec_private(Type curve, std::string_view x, std::string_view y, std::string_view d);
   static base::Result<Key> ed25519_private(std::string_view d);
   // A private key in PKCS #8 or SEC 1, or a public key. Fails with invalid_argument; the error has nothing of
@@ -70,6 +71,7 @@ class Key {
   Key(Handle handle, Type type, bool is_private)
       : handle_(std::move(handle)), type_(type), is_private_(is_private) {}
   static base::Result<Key> checked(Handle handle, bool is_private);
+  static base::Result<Key> paired(Handle handle, const base::Result<Key>& with, Algorithm algorithm);
 
   Handle handle_;
   Type type_;

@@ -5,7 +5,7 @@
 
 #include "base/base64.h"
 #include "base/sha256.h"
-#include "jose/jwk.h"
+#include "jose/signing_key.h"
 
 namespace baton::notify {
 namespace {
@@ -33,6 +33,12 @@ base::Result<jose::Key> read_ed25519(std::string_view base64) {
   return key;
 }
 
+base::Result<jose::Key> key_in(std::string_view text) {
+  auto read = jose::read_signing_key(text);
+  if (!read) return base::fail(std::move(read.error()));
+  return std::move(read->key);
+}
+
 }  // namespace
 
 base::Result<WebhookKey> WebhookKey::read(std::string_view text) {
@@ -43,8 +49,7 @@ base::Result<WebhookKey> WebhookKey::read(std::string_view text) {
       return wrong("whsec_ must be followed by the base64 of 24 to 64 bytes");
     return hmac(std::move(*secret));
   }
-  auto key = text.starts_with(kPrivate) ? read_ed25519(text.substr(kPrivate.size()))
-                                        : jose::read_private_key(std::string(text));
+  auto key = text.starts_with(kPrivate) ? read_ed25519(text.substr(kPrivate.size())) : key_in(text);
   if (!key) return base::fail(std::move(key.error()));
   if (key->type() != jose::Key::Type::ed25519) return wrong("the key is not of Ed25519");
   return WebhookKey(std::move(*key));

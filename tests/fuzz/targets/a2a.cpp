@@ -6,6 +6,7 @@
 
 #include "fuzz/sound.h"
 #include "fuzz/target.h"
+#include "jose/signing_key.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/a2a/client/client_dialect.h"
@@ -214,9 +215,11 @@ void card_signature(std::string_view input) {
   const auto document = Document::parse_view(input);
   if (!document) return;
   // RFC 8037, A.1.
-  static const jose::Key key = *jose::read_private_key(
-      R"({"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",)"
-      R"("x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})");
+  static const jose::Key key =
+      jose::read_signing_key(
+          R"({"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",)"
+          R"("x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})")
+          ->key;
   static const jose::JwkSet known{{{key, key.thumbprint(), {}}}};
   using Outcome = protocol::CardCheck::Outcome;
   require(protocol::check_signatures(document->root(), known).outcome != Outcome::good,

@@ -4,6 +4,7 @@
 
 #include "jose/base64url.h"
 #include "jose/jws.h"
+#include "jose/signing_key.h"
 #include "protocol/card/signed_forms.h"
 
 namespace signatures_test {
@@ -56,9 +57,9 @@ const std::string kPythonText =
     R"(url":"https://a.example/"}],"version":"1"})";
 
 jose::Key key() {
-  auto read = jose::read_private_key(kPrivate);
+  auto read = jose::read_signing_key(kPrivate);
   REQUIRE(read);
-  return *read;
+  return read->key;
 }
 
 jose::JwkSet keys(const std::string& kid) {
