@@ -129,7 +129,9 @@ export const signIn = {
     await provider.start();
     provider.person = { sub: "ann", email: "ann@example.com", roles: ["boss"] };
     const issuers = [{ issuer: provider.url, audience: "baton", operator_roles: ["boss"] }];
-    company = new Server({ issuers, sign_in: { issuer: provider.url, client_id: "console" } }, ["lab", "analyst"]);
+    const settings = { issuers, sign_in: { issuer: provider.url, client_id: "console" } };
+    settings.tokens = [{ caller: "vera", token: tokens.viewer, role: "viewer" }];
+    company = new Server(settings, ["lab", "analyst"]);
     await company.start();
     await page.evaluate(() => sessionStorage.clear());
     const at = `http://${company.address}`;
@@ -150,14 +152,31 @@ export const signIn = {
     await page.press("[name=message]", "Enter");
     await sees(page, ".theirs", "good evening");
     await sees(page, ".foot", "ann@example.com");
+    // A link with a token may come from anybody.
+    await page.evaluate(() => (location.hash = "agent=lab&token=nobody's"));
+    await sees(page, "dialog.token", "signed in as ann@example.com. The link has the token of nobody that this server knows.");
+    await page.click("text=Stay signed in");
     assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+    const session = "**/sign-in/session";
+    await page.route(session, (route) => (route.request().method() === "DELETE" ? route.abort() : route.continue()));
+    await page.click("text=Sign out");
+    await sees(page, ".problem:visible", "You are still signed in");
+    assert.equal((await page.context().cookies(at)).length, 1);
+    await page.unroute(session);
     await page.click("text=Sign out");
     await sees(page, "dialog button", "Sign in at localhost");
     assert.deepEqual(await page.context().cookies(at), []);
     await page.click("dialog button:has-text('Sign in at localhost')");
     await sees(page, ".foot", "ann@example.com");
+    // A token in the tab hides the session, and signing out ends both.
     await page.goto(`${at}/console`);
+    await page.evaluate((value) => (location.hash = `token=${value}`), tokens.viewer);
+    await page.click("text=Use the link’s token");
+    await sees(page, ".me .who", "vera · viewer");
     await page.click("text=Sign out");
+    await sees(page, "label", "Token of an operator or a viewer");
+    assert.deepEqual(await page.context().cookies(at), []);
+    await page.reload();
     await sees(page, "label", "Token of an operator or a viewer");
   },
   expectsErrors: true, // the browser reports each 401

@@ -5,7 +5,7 @@ import { session, told } from "./page.js";
 import { followLinks, route, url } from "./router.js";
 import { onKey, showHelp } from "./keys.js";
 import { theme } from "./theme.js";
-import { lookUp, signedIn, signOut } from "./signed-in.js";
+import { lookUp, signedIn, signOut, stillSignedIn } from "./signed-in.js";
 import "./agents.js";
 import "./api-keys.js";
 import "./audit.js";
@@ -121,8 +121,7 @@ class App extends HTMLElement {
     );
     const leave = h("button", { type: "button", class: "link" }, "Sign out");
     leave.addEventListener("click", async () => {
-      if (!token.get()) await signOut();
-      this.signIn("");
+      this.signIn((await signOut()) ? "" : stillSignedIn);
     });
     const help = h("button", { type: "button", class: "link", title: "Keys (?)", "aria-label": "Keys" }, "?");
     help.addEventListener("click", () => showHelp(shownViews()));

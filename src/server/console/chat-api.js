@@ -62,11 +62,11 @@ async function takeSession() {
 /** Whether requests have a token. */
 export const isSignedIn = () => token.get() !== "" || made !== "";
 
-/** Forgets the token, and signs out. */
-export async function leave() {
+/** Forgets the token, and signs out. Returns whether nobody is signed in any more. */
+export function leave() {
   token.forget();
   made = "";
-  await signOut();
+  return signOut();
 }
 
 /** Moves a token from the address (#token=...) to where it is kept. Returns whether there was one. */
@@ -100,12 +100,15 @@ export function askBy(who) {
   asker = who;
 }
 
-/** @param {string} used the token that was refused */
-async function anotherToken(used) {
+/**
+ * @param {string} used the token that was refused
+ * @param {boolean} mayMake whether one may be made from the session
+ */
+async function anotherToken(used, mayMake) {
   if ((token.get() || made) !== used) return; // Another request has asked for it already.
   const hadOne = used !== "";
   asking ??= (async () => {
-    if (token.get() || !(await takeSession())) await asker(hadOne);
+    if (token.get() || !mayMake || !(await takeSession())) await asker(hadOne);
   })().finally(() => {
     asking = null;
   });
@@ -118,6 +121,8 @@ async function anotherToken(used) {
  * @param {RequestInit} [how]
  */
 export async function call(path, how = {}) {
+  // A server that refuses the token that it has just made would refuse the next one, too.
+  let mayMake = begun !== null || token.get() !== "";
   begun ??= token.get() ? Promise.resolve(false) : takeSession();
   await begun;
   for (;;) {
@@ -130,7 +135,8 @@ export async function call(path, how = {}) {
     if (response.ok) return response;
     const text = await response.text().catch(() => "");
     if (response.status !== 401) throw troubleOf(response.status, text);
-    await anotherToken(used);
+    await anotherToken(used, mayMake);
+    mayMake = false;
   }
 }
 

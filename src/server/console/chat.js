@@ -7,7 +7,7 @@ import { Talk } from "./chat-talk.js";
 import { Problem } from "./chat-problem.js";
 import { askForToken } from "./chat-token.js";
 import { fill, h, say } from "./dom.js";
-import { signedIn } from "./signed-in.js";
+import { signedIn, stillSignedIn } from "./signed-in.js";
 import { theme } from "./theme.js";
 
 /** @param {string} agent
@@ -83,8 +83,8 @@ class Chat extends HTMLElement {
       if (event.key === "Escape" && this.classList.contains("is-open")) this.openDrawer(false);
     });
     this.leave.addEventListener("click", async () => {
-      await leave();
-      location.reload();
+      if (await leave()) location.reload();
+      else this.problem.tell(stillSignedIn);
     });
     this.talk.addEventListener("begun", () => {
       history.pushState(null, "", addressOf(this.choice.value, this.talk.context));

@@ -26,10 +26,17 @@ export async function lookUp() {
 /** @type {() => Record<string, string>} */
 export const csrf = () => (known.csrf ? { "X-CSRF-Token": known.csrf } : {});
 
+export const stillSignedIn = "You are still signed in: the server did not end your session. Reload the page and try again.";
+
+/** Ends the session if there is one. Returns whether there is none any more. */
 export async function signOut() {
-  if (!known.csrf) return;
-  await fetch(place, { method: "DELETE", headers: csrf(), credentials: "same-origin" }).catch(() => null);
-  await lookUp();
+  const said = await lookUp();
+  if (!said?.csrf) return said !== null;
+  const how = { method: "DELETE", headers: csrf(), credentials: /** @type {RequestCredentials} */ ("same-origin") };
+  const answer = await fetch(place, how).catch(() => null);
+  if (answer?.status !== 204) return false;
+  known = { signIn: true, issuer: said.issuer };
+  return true;
 }
 
 /** A token of the person who has signed in, for requests to agents; "" without one. It is valid for some minutes. */

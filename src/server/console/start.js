@@ -3,6 +3,7 @@ import { agents, askBy, isAbort, isSignedIn, leave, takeToken, token, told, Trou
 import { copy, newId } from "./bits.js";
 import { askForToken } from "./chat-token.js";
 import { fill, h } from "./dom.js";
+import { stillSignedIn } from "./signed-in.js";
 import { theme } from "./theme.js";
 
 /** @typedef {import("./chat-api.js").Agent} Agent */
@@ -116,8 +117,8 @@ class Start extends HTMLElement {
       ),
     );
     this.leave.addEventListener("click", async () => {
-      await leave();
-      location.reload();
+      if (await leave()) location.reload();
+      else this.problem(stillSignedIn);
     });
     addEventListener("hashchange", async () => (await takeToken()) && this.show());
     addEventListener("visibilitychange", () => document.hidden || this.show());

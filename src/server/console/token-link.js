@@ -1,6 +1,7 @@
-// Links that carry a token (#token=...). A link may come from anybody, so a token in use is replaced only if the user
-// agrees.
+// Links that carry a token (#token=...). A link may come from anybody, so a token or session in use is replaced only if
+// the user agrees.
 import { h } from "./dom.js";
+import { lookUp } from "./signed-in.js";
 
 /** Removes the token from the address, so that no copied address has it; keeps the rest. Null if there is none. */
 export function tokenInAddress() {
@@ -23,8 +24,15 @@ export function tokenInAddress() {
 export async function useLink(token, given, whose) {
   const used = token.get();
   if (!given || given === used) return;
-  const owner = used ? await whose(used) : null;
+  const owner = (used ? await whose(used) : null) ?? (await whoSignedIn());
   if (owner === null || (await replaces(owner, await whose(given)))) token.set(given);
+}
+
+/** The name of who has signed in, "" if the server does not say, and null for nobody. */
+async function whoSignedIn() {
+  const said = await lookUp();
+  if (!said) return "";
+  return said.caller ? said.name || said.caller : null;
 }
 
 /**
