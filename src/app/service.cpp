@@ -521,8 +521,6 @@ void Service::reload(const LoadedConfig& loaded) {
     problems.emplace_back("adding the first issuer, or removing the last one, requires a restart");
   if (problems.empty() && loaded.config.sign_in.is_on() != config_.sign_in.is_on())
     problems.emplace_back("turning sign-in on or off requires a restart");
-  if (problems.empty() && loaded.config.token_secret != config_.token_secret)
-    problems.emplace_back("changing the secret in token_secret_file requires a restart");
   if (problems.empty() && loaded.config.accepts_api_keys() != config_.accepts_api_keys())
     problems.emplace_back("turning API keys on or off requires a restart");
   // Agents must not get these variables, and agents whose cards are unchanged keep their environment.
@@ -544,6 +542,9 @@ void Service::reload(const LoadedConfig& loaded) {
   if (problems.empty() && !signing_keys) problems.push_back(signing_keys.error().for_caller);
   for (const std::string& problem : problems) spdlog::error("reload: {}", problem);
   if (!problems.empty()) return spdlog::error("reload failed: nothing was changed");
+  if (loaded.config.token_secret != config_.token_secret)
+    spdlog::warn(
+        "reload: the secret in token_secret_file has changed; the earlier one stays until a restart");
   const auto cards =
       dependencies_.catalogue.reload(config_.agents_folder, dependencies_.make_executor, {}, config_.cards);
   if (!cards) {
