@@ -18,6 +18,7 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::chrono::hours kDocumentTime{1};
+constexpr std::chrono::seconds kFailureTime{5};
 
 // Whether the server wants a client's secret in the form rather than in a header, which is the default.
 bool wants_secret_in_form(const std::string& document) {
@@ -31,6 +32,15 @@ bool wants_secret_in_form(const std::string& document) {
   return form && !basic;
 }
 
+base::Result<server::sign_in::Endpoint> endpoint_in(const std::string& document) {
+  auto url = url_in(document, "authorization_endpoint");
+  if (!url) return fail(url.error());
+  const auto parsed = json::Document::parse_view(document);
+  const bool names_issuer =
+      parsed && parsed->root()["authorization_response_iss_parameter_supported"].boolean();
+  return server::sign_in::Endpoint{std::move(*url), names_issuer};
+}
+
 }  // namespace
 
 SignInProvider::SignInProvider(const base::Clock& steady, outbound::Proxy proxy, outbound::CallCounts& counts)
@@ -38,7 +48,7 @@ SignInProvider::SignInProvider(const base::Clock& steady, outbound::Proxy proxy,
 
 void SignInProvider::set(const SignInOptions& options) {
   known_.with([&](Known& known) {
-    if (known.options.issuer != options.issuer) known.document.clear();
+    if (known.options.issuer != options.issuer) known = {};
     known.options = options;
   });
 }
@@ -49,23 +59,42 @@ void SignInProvider::stop() {
     spdlog::error("sign-in: cannot interrupt a call; the server may take longer to stop");
 }
 
-base::Result<SignInProvider::Known> SignInProvider::known() {
+std::optional<base::Result<SignInProvider::Known>> SignInProvider::kept() const {
   Known now = known_.with([](const Known& known) { return known; });
-  if (!now.document.empty() && steady_.now() < now.until) return now;
-  auto document = calls_.describe(now.options.issuer);
-  if (!document) return fail(document.error());
-  now.document = std::move(*document);
-  now.until = steady_.now() + base::Duration(kDocumentTime);
-  known_.with([&](Known& known) {
-    if (known.options.issuer == now.options.issuer) known = now;
-  });
+  if (steady_.now() >= now.until) return std::nullopt;
+  if (now.failure) return fail(std::move(*now.failure));
   return now;
 }
 
-base::Result<std::string> SignInProvider::authorization_url() {
+base::Result<SignInProvider::Known> SignInProvider::known() {
+  if (auto now = kept()) return std::move(*now);
+  const std::scoped_lock lock(fetching_);
+  if (auto now = kept()) return std::move(*now);
+  const std::string issuer = known_.with([](const Known& known) { return known.options.issuer; });
+  auto document = calls_.describe(issuer);
+  // Options that were set in between stay.
+  return known_.with([&](Known& known) -> base::Result<Known> {
+    if (known.options.issuer != issuer) return fail(ErrorCode::unavailable, "the issuer has changed");
+    known.until = steady_.now() + (document ? base::Duration(kDocumentTime) : base::Duration(kFailureTime));
+    known.failure.reset();
+    if (!document) known.failure = document.error();
+    if (!document) return fail(document.error());
+    known.document = std::move(*document);
+    return known;
+  });
+}
+
+base::Result<server::sign_in::Endpoint> SignInProvider::endpoint() {
   const auto now = known();
   if (!now) return fail(now.error());
-  return url_in(now->document, "authorization_endpoint");
+  return endpoint_in(now->document);
+}
+
+std::optional<base::Result<server::sign_in::Endpoint>> SignInProvider::known_endpoint() {
+  const auto now = kept();
+  if (!now) return std::nullopt;
+  if (!*now) return fail(now->error());
+  return endpoint_in((*now)->document);
 }
 
 base::Result<std::string> SignInProvider::redeem(const server::sign_in::Redemption& redemption) {

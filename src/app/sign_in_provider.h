@@ -1,8 +1,11 @@
 // SignInProvider: the authorization server at which people sign in.
 //
-// Its discovery document is kept for an hour. Threads: any.
+// Its discovery document is kept for an hour, and a failure to fetch it for five seconds. It is fetched once
+// at a time. Threads: any.
 #pragma once
 
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "app/config.h"
@@ -22,21 +25,26 @@ class SignInProvider final : public server::sign_in::Provider {
   // Ends calls that are under way, and later ones at once.
   void stop();
 
-  base::Result<std::string> authorization_url() override;
+  base::Result<server::sign_in::Endpoint> endpoint() override;
+  std::optional<base::Result<server::sign_in::Endpoint>> known_endpoint() override;
   base::Result<std::string> redeem(const server::sign_in::Redemption& redemption) override;
 
  private:
   struct Known {
     SignInOptions options;
-    std::string document;  // empty: not fetched yet
-    base::Timestamp until{};
+    std::string document;                // empty: not fetched yet
+    std::optional<base::Error> failure;  // of the last fetch
+    base::Timestamp until{};             // of the document or the failure
   };
+  // What is known now; nullopt if it must be fetched.
+  std::optional<base::Result<Known>> kept() const;
   // With a document that is not too old.
   base::Result<Known> known();
 
   const base::Clock& steady_;
   const base::UniqueFd stop_fd_;
   const IssuerCalls calls_;
+  std::mutex fetching_;  // held by the thread that fetches
   base::Guarded<Known> known_;
 };
 

@@ -155,7 +155,9 @@ class SignIn(unittest.TestCase):
                          401)
         watcher = self.browser(roles=["watcher"])
         watcher.sign_in()
-        self.assertEqual(watcher.act("POST", "/tokens", "{}").status, 401)
+        refused = watcher.act("POST", "/tokens", "{}")
+        self.assertEqual(refused.status, 403)
+        self.assertIn("as a viewer, who may not call agents", refused.text)
         self.assertEqual(browser.act("DELETE", "/sign-in/session").status, 204)
         self.assertEqual(self.server.rpc("tasks/get", {"id": task}, token=made["token"]).status, 401)
 
@@ -241,10 +243,21 @@ class SignIn(unittest.TestCase):
 
     def test_a_sign_in_leads_only_to_our_pages(self):
         for place in ("//evil.example", "https://evil.example", "/agents", "/consolex", "/console/../agents", "/console//x",
-                      "/console\\x", "/chat\n", "/chat\"", "console", "/" + "console/" + "x" * 600):
+                      "/chat#token=x", "/chat#agent=joke&%74oken=x", "/console\\x", "/chat\n", "/chat\"", "console", "/" + "console/" + "x" * 600):
             answer = self.browser().ask("GET", f"/sign-in?to={urllib.parse.quote(place, safe='')}")
             self.assertEqual((answer.status, answer.headers.get_all("Set-Cookie")), (400, None), place)
         self.assertEqual(self.browser().ask("POST", "/sign-in").status, 405)
+
+    def test_a_reload_with_another_secret_keeps_the_earlier_one_and_says_so(self):
+        browser, file = self.browser(), self.folder / "tokens"
+        browser.sign_in()
+        kept = file.read_text()
+        self.addCleanup(file.write_text, kept)
+        file.write_text("f" * 64 + "\n")
+        self.server.process.send_signal(harness.signal.SIGHUP)
+        harness.wait_for(lambda: "reloaded: " in self.server.log_text(), 20, "the reload")
+        self.assertIn("token_secret_file has changed", self.server.log_text())
+        self.assertEqual(browser.me().status, 200)
 
     def test_a_session_survives_a_restart_and_ends_when_its_token_does(self):
         browser = self.browser()
@@ -283,6 +296,22 @@ class BehindProxy(unittest.TestCase):
 
 
 class Settings(unittest.TestCase):
+    def test_an_authorization_server_that_was_down_is_asked_again_soon(self):
+        issuer = authorization_server.AuthorizationServer()
+        issuer.__enter__()
+        self.addCleanup(issuer.__exit__, None, None, None)
+        server = harness.Server(["joke"], {"issuers": [{"issuer": issuer.issuer, "audience": "baton"}],
+                                           "sign_in": {"issuer": issuer.issuer, **SETTINGS}})
+        self.addCleanup(server.discard)
+        issuer.down = True
+        browser = Browser(server.start())
+        for _ in range(2):
+            self.assertEqual(browser.ask("GET", "/sign-in").status, 503)
+        issuer.down = False
+        harness.wait_for(lambda: browser.ask("GET", "/sign-in").status == 303, 20, "another look")
+        issuer.down = True
+        self.assertEqual(browser.ask("GET", "/sign-in").status, 303)
+
     def test_without_sign_in_the_pages_learn_so(self):
         server = harness.Server(["joke"]).start()
         self.addCleanup(server.discard)

@@ -146,10 +146,10 @@ bool brings_token(const ServerOptions& options, const http::Request& request) {
 }
 
 bool may_be_key_header(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kOthers{
-      "authorization",     "host",         "origin",     "cookie",         "accept",
-      "content-type",      "traceparent",  "connection", "content-length", "user-agent",
-      "transfer-encoding", "last-event-id"};
+  constexpr std::array<std::string_view, 13> kOthers{
+      "authorization",     "host",          "origin",      "cookie",         "accept",
+      "content-type",      "traceparent",   "connection",  "content-length", "user-agent",
+      "transfer-encoding", "last-event-id", "x-csrf-token"};
   return !base::begins_with(name, "x-forwarded-") && !base::begins_with(name, "a2a-") &&
          !base::begins_with(name, "mcp-") && !base::begins_with(name, "sec-") &&
          std::ranges::none_of(kOthers, [&](std::string_view other) { return base::same_word(other, name); });
@@ -204,12 +204,18 @@ base::Result<PageSource> page_source(const ServerOptions& options, const http::R
   if (brought.is_unclear) return two_tokens();
   auto session = session_of(options, request);
   if (!session) return base::fail(std::move(session.error()));
-  if (*session && (*session)->token.role != Role::views)
+  const bool is_viewer = *session && (*session)->token.role == Role::views;
+  if (*session && !is_viewer)
     return PageSource{PageSource::Kind::session, (*session)->id,
-                      std::make_shared<const Token>(std::move((*session)->token)), (*session)->until};
+                      std::make_shared<const Token>(std::move((*session)->token)), (*session)->until,
+                      (*session)->rules};
+  const auto issuers = options.jwt ? options.jwt->issuers() : std::vector<TokenSource::Issuer>();
   const TokenSource::Found found = find_token(options, request);
   const std::string_view given = brought.key.empty() ? bearer_token(brought.authorization) : brought.key;
   const bool is_callers = found.token && found.token->role == Role::calls;
+  if (!is_callers && is_viewer)
+    return base::fail(base::ErrorCode::permission_denied,
+                      "you have signed in as a viewer, who may not call agents");
   if (!is_callers) return base::fail(no_token(found, "a caller's own bearer token is required"));
   PageSource source{PageSource::Kind::token, {}, found.token, found.until};
   if (!found.token->secret.empty()) return source;
@@ -226,6 +232,9 @@ base::Result<PageSource> page_source(const ServerOptions& options, const http::R
   } else {
     source.kind = PageSource::Kind::jwt;
     source.name = issuer_of(found.token->caller);
+    for (const TokenSource::Issuer& each : issuers) {
+      if (each.url == source.name) source.rules = each.rules;
+    }
   }
   return source;
 }
@@ -269,9 +278,10 @@ bool may_send_body(const ServerOptions& options, const http::Request& head) {
   if (!has_tokens || (options.anonymous && !options.has_callers())) return true;
   if (const std::string_view of_page = page_token(head); !of_page.empty())
     return identify_page(options, of_page, {}, base::SystemClock().now()).has_value();
+  const bool may_have_session = head.path.starts_with("/operate/") || head.path == "/tokens";
   return (brought_by(options, head).empty() && options.anonymous) ||
          find_token(options, head).token != nullptr ||
-         (options.sessions && options.sessions->find(options, head).has_value());
+         (may_have_session && options.sessions && options.sessions->find(options, head).has_value());
 }
 
 bool origin_may_call(const ServerOptions& options, const http::Request& request) {

@@ -185,6 +185,10 @@ std::string own_origin(const ServerOptions& options, const http::Request& reques
   return std::string(named_scheme(options, request)).append("://").append(host);
 }
 
+bool is_safe_origin(std::string_view origin) {
+  return origin.starts_with("https://") || is_loopback_host(host_in_url(origin));
+}
+
 std::string_view client_address(const ServerOptions& options, const http::Request& request) {
   std::string_view client = request.remote_address;
   for (auto header = request.headers.rbegin(); header != request.headers.rend(); ++header) {

@@ -46,6 +46,9 @@ std::string_view named_scheme(const ServerOptions& options, const http::Request&
 // named_scheme and named_host.
 std::string own_origin(const ServerOptions& options, const http::Request& request);
 
+// Whether nobody else can read a cookie on its way there: https, or this machine.
+bool is_safe_origin(std::string_view origin);
+
 // The client's address: behind trusted proxies, the last one in X-Forwarded-For that is not a proxy.
 std::string_view client_address(const ServerOptions& options, const http::Request& request);
 

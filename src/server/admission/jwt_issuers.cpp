@@ -6,8 +6,10 @@
 
 #include "base/log.h"
 #include "base/loggable.h"
+#include "jose/base64url.h"
 #include "jose/jws.h"
 #include "json/document.h"
+#include "json/writer.h"
 
 namespace baton::server {
 namespace {
@@ -18,6 +20,7 @@ using std::chrono::seconds;
 constexpr milliseconds kWaitMax{2'000};  // of a request, for keys
 constexpr seconds kLook{60};             // the longest wait between two looks at what is due
 constexpr seconds kRetryFirst{5}, kRetryMax{300};
+constexpr std::size_t kRulesNameSize = 16;
 constexpr std::size_t kTriesMax = 8;  // keys that a token without `kid` is tried with
 
 TokenSource::Found not_valid(std::string reason) {
@@ -38,6 +41,26 @@ std::string issuer_in(std::string_view claims) {
 template <class Place>
 bool is_place_of(const Issuer& issuer, const Place& place) {
   return issuer.keys_url == place.keys_url && issuer.keys_file == place.keys_file;
+}
+
+// Of all that decides which tokens are accepted, and as what. The same at every node with these rules.
+std::string digest_of(const Issuer& issuer, const std::string& public_url) {
+  std::string text;
+  json::Writer out(text);
+  out.object([&] {
+    out.member("issuer", issuer.url).member("here", public_url);
+    out.key("audiences").strings(issuer.audiences);
+    out.key("algorithms").array([&] {
+      for (const jose::Algorithm each : issuer.algorithms) out.integer(static_cast<int>(each));
+    });
+    out.member("any_typ", issuer.any_typ).member("skew", issuer.skew.count());
+    out.member("subject", issuer.subject_claim).member("roles", issuer.roles_claim);
+    out.key("viewers").strings(issuer.viewer_roles).key("operators").strings(issuer.operator_roles);
+    out.member("prefix", issuer.scope_prefix).key("scopes").strings(names_of(issuer.scopes));
+    out.key("agents").strings(issuer.agents).member("agents_claim", issuer.agents_claim);
+    out.member("keys_url", issuer.keys_url).member("keys_file", issuer.keys_file);
+  });
+  return jose::encode_base64url(jose::sha256(text)).substr(0, kRulesNameSize);
 }
 
 seconds pause_after(int failures) {
@@ -72,6 +95,7 @@ void JwtIssuers::set(std::vector<server::Issuer> issuers, std::string public_url
         one.due = {};
         one.is_stale = one.is_under_way;
       }
+      one.rules_id = digest_of(each, public_url);
       one.rules = std::make_shared<const server::Issuer>(std::move(each));
     }
     state.issuers = std::move(tracked);
@@ -86,7 +110,8 @@ void JwtIssuers::set(std::vector<server::Issuer> issuers, std::string public_url
 std::vector<TokenSource::Issuer> JwtIssuers::issuers() const {
   return state_.with([](const State& state) {
     std::vector<TokenSource::Issuer> shown;
-    for (const Tracked& each : state.issuers) shown.push_back({each.rules->url, each.rules->scope_prefix});
+    for (const Tracked& each : state.issuers)
+      shown.push_back({each.rules->url, each.rules->scope_prefix, each.rules_id});
     return shown;
   });
 }

@@ -78,6 +78,7 @@ class JwtIssuers final : public TokenSource {
   using Keys = std::shared_ptr<const jose::JwkSet>;  // shared with verifications under way
   struct Tracked {
     std::shared_ptr<const server::Issuer> rules;  // shared with verifications under way
+    std::string rules_id;                         // a digest of them
     Keys keys;                                    // null: there are none yet, or they are too old
     base::Timestamp fetched{}, due{}, tried{};
     bool has_tried = false, is_under_way = false;

@@ -26,7 +26,7 @@ constexpr std::size_t kTokenMax = 4096;
 // The minimum length of a token that signs page tokens, because a page token lets its holder guess the
 // signing token offline, as fast as the hardware allows.
 constexpr std::size_t kSecretMin = 32;
-constexpr Seconds kNormalTime{900}, kTimeMax{86'400};
+constexpr Seconds kNormalTime{900}, kTimeMax{86'400}, kTimeMaxOfOthers{3'600};
 
 bool is_user(std::string_view user) {
   return !user.empty() && check_tenant(user).has_value();
@@ -106,9 +106,10 @@ TokenPtr rights_of(const ServerOptions& options, json::Value said, const task::C
       break;
     case PageSource::Kind::jwt: {
       const auto issuers = options.jwt ? options.jwt->issuers() : std::vector<TokenSource::Issuer>();
-      return std::ranges::find(issuers, name, &TokenSource::Issuer::url) == issuers.end()
-                 ? nullptr
-                 : written_rights(said, caller);
+      const bool is_good = std::ranges::any_of(issuers, [&](const TokenSource::Issuer& each) {
+        return each.url == name && each.rules == said["rules"].string();
+      });
+      return is_good ? written_rights(said, caller) : nullptr;
     }
     case PageSource::Kind::session:
       return options.sessions && !options.sessions->has_ended(name, said["rules"].string())
@@ -150,8 +151,8 @@ base::Result<std::string> make_page_token(const ServerOptions& options, const Pa
   out.object([&] {
     write_grant(out, grant);
     out.member("kind", static_cast<int>(source.kind)).member("of", source.name);
-    if (source.kind == PageSource::Kind::session) out.member("rules", options.sessions->rules_id());
     if (source.kind != PageSource::Kind::jwt && source.kind != PageSource::Kind::session) return;
+    out.member("rules", source.rules);
     out.optional("agents", source.token->agents).key("scopes").strings(names_of(source.token->scopes));
   });
   std::string token = std::string(kBeginOfServer) + options.token_secret->sign(kPagePurpose, claims);
@@ -204,7 +205,8 @@ base::Result<PageGrant> read_page_grant(std::string_view body, const PageSource&
                 "seconds: must be a whole number from 1 to " + std::to_string(kTimeMax.count()));
   // Whole seconds, the unit of the token's `until`.
   const auto from = std::chrono::floor<Seconds>(now);
-  auto until = base::Timestamp(from + Seconds(*wanted));
+  const bool is_of_others = by.kind == PageSource::Kind::jwt || by.kind == PageSource::Kind::certificate;
+  auto until = base::Timestamp(from + std::min(Seconds(*wanted), is_of_others ? kTimeMaxOfOthers : kTimeMax));
   if (by.until) until = std::min(until, base::Timestamp(std::chrono::floor<Seconds>(*by.until)));
   if (until <= now) return fail(ErrorCode::unauthenticated, "your token ends now");
   return PageGrant{by.token->caller, user.str(), agent.str(), until};

@@ -1,7 +1,8 @@
 // Page tokens: tokens for the browsers of a page's users. The page's server requests one for each user with
 // its own token, which stays secret; a page of ours requests one for the person who has signed in. It is
 // stored nowhere, so every node accepts it. It is valid until it expires, and never longer than what it was
-// made from: a token or certificate of the configuration, an API key, a JWT or a session. A stream that is
+// made from: a token or certificate of the configuration, an API key, a JWT or a session. One from a JWT or a
+// certificate lives for an hour at most, as nothing here learns that these were revoked. A stream that is
 // already open stays open.
 //
 // Made from a token of the configuration it is "bp1.<payload>.<signature>": the payload is base64url of JSON
@@ -38,6 +39,7 @@ struct PageSource {
   std::string name;  // of the certificate or the issuer; the id of the key or the session; empty for a token
   TokenPtr token;    // whose rights the page token has
   std::optional<base::Timestamp> until = {};  // its end; nullopt: it has none
+  std::string rules = {};  // of the issuer or of sign-in, read before `token`; empty for the other kinds
 };
 
 // Fails with invalid_argument if the token would be too long.

@@ -43,7 +43,7 @@ std::string Sessions::cookie_of(const Session& session) const {
   std::string payload;
   json::Writer out(payload);
   out.object([&] {
-    out.member("id", session.id).member("rules", rules_id());
+    out.member("id", session.id).member("rules", session.rules);
     out.member("caller", session.token.caller.value).member("name", session.name);
     out.member("role", static_cast<int>(session.token.role));
     out.optional("agents", session.token.agents);
@@ -54,8 +54,9 @@ std::string Sessions::cookie_of(const Session& session) const {
 }
 
 std::optional<Session> Sessions::find(const ServerOptions& options, const http::Request& request) const {
-  const std::string_view cookie =
-      cookie_in(request, cookie_name(own_origin(options, request), kSessionCookie));
+  const std::string origin = own_origin(options, request);
+  if (!is_safe_origin(origin)) return std::nullopt;
+  const std::string_view cookie = cookie_in(request, cookie_name(origin, kSessionCookie));
   if (cookie.empty() || cookie.size() > kSessionMax) return std::nullopt;
   const auto payload = secret_->payload_of(kSessionPurpose, cookie);
   const auto document = payload ? json::Document::parse_view(*payload) : json::Document::parse_view("");
@@ -64,6 +65,7 @@ std::optional<Session> Sessions::find(const ServerOptions& options, const http::
   Session session;
   session.id = said["id"].str();
   session.name = said["name"].str();
+  session.rules = said["rules"].str();
   session.until = base::from_ms(said["until"].integer().value_or(0));
   session.token.caller = {said["caller"].str()};
   session.token.agents = texts_in(said["agents"]);
@@ -72,7 +74,7 @@ std::optional<Session> Sessions::find(const ServerOptions& options, const http::
   const auto role = said["role"].integer().value_or(-1);
   if (role < 0 || role > static_cast<int>(Role::operates)) return std::nullopt;
   session.token.role = static_cast<Role>(role);
-  if (session.until <= clock_.now() || has_ended(session.id, said["rules"].string())) return std::nullopt;
+  if (session.until <= clock_.now() || has_ended(session.id, session.rules)) return std::nullopt;
   return session;
 }
 

@@ -27,6 +27,7 @@ struct Session {
   Token token;       // its secret is empty
   std::string name;  // of the person, for people
   base::Timestamp until{};
+  std::string rules;  // Sessions::rules_id at its begin
 };
 
 // The header in which a page repeats its session's CSRF token.
@@ -43,13 +44,14 @@ class Sessions {
 
   // The value of the session's cookie.
   std::string cookie_of(const Session& session) const;
-  // The session in the request's cookie; nullopt without a valid one.
+  // The session in the request's cookie; nullopt without a valid one, and at an origin that is not safe.
   std::optional<Session> find(const ServerOptions& options, const http::Request& request) const;
   // Sign-out.
   void end(const Session& session);
   // Whether it has ended before its time. `rules`: rules_id at its begin.
   bool has_ended(const std::string& id, std::string_view rules) const;
-  // Names the rules.
+  // Names the rules. Whoever makes a session reads it before the rules themselves, so that rights of earlier
+  // rules never get a later name.
   std::string rules_id() const;
   // What a page that shows the session must send with each request that changes something.
   std::string csrf_of(const Session& session) const;

@@ -38,6 +38,7 @@ class TokenSource {
   struct Issuer {
     std::string url;
     std::string scope_prefix;  // of the names of scopes there
+    std::string rules = {};    // differs if what its tokens mean or who is accepted differs
   };
   virtual std::vector<Issuer> issuers() const = 0;
 };

@@ -1,6 +1,7 @@
 // Provider: the calls to an authorization server that a sign-in needs.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -14,12 +15,19 @@ struct Redemption {
   std::string redirect_url;  // as in the authorization request
 };
 
-// Threads: any. Both functions block for several seconds at most.
+// Where people sign in.
+struct Endpoint {
+  std::string url;
+  bool names_issuer = false;  // its answers have `iss` (RFC 9207)
+};
+
+// Threads: any. `endpoint` and `redeem` block for several seconds at most.
 class Provider {
  public:
   virtual ~Provider() = default;
-  // The URL of the authorization endpoint.
-  virtual base::Result<std::string> authorization_url() = 0;
+  virtual base::Result<Endpoint> endpoint() = 0;
+  // The same if no call is needed for it; else nullopt.
+  virtual std::optional<base::Result<Endpoint>> known_endpoint() = 0;
   // Exchanges the code for an ID token.
   virtual base::Result<std::string> redeem(const Redemption& redemption) = 0;
 };

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/loggable.h"
 #include "base/text.h"
+#include "http/http_text.h"
 #include "jose/base64url.h"
 #include "json/document.h"
 #include "json/writer.h"
@@ -38,9 +39,18 @@ std::string parameter(const http::Request& request, std::string_view name) {
   return {};
 }
 
-// Only there nobody else can read a cookie that is sent over plain HTTP.
-bool is_safe_origin(std::string_view origin) {
-  return origin.starts_with("https://") || is_loopback_host(host_in_url(origin));
+// Whether a page would take a token from the place's fragment, as URLSearchParams reads it.
+bool carries_token(std::string_view place) {
+  std::string_view rest = place.substr(std::min(place.find('#'), place.size()));
+  if (rest.starts_with('#')) rest.remove_prefix(1);
+  if (rest.starts_with('?')) rest.remove_prefix(1);
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('&'), rest.size());
+    const std::string_view name = rest.substr(0, std::min(rest.find('='), end));
+    if (http::query_decoded(name) == "token") return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
 }
 
 std::string attributes(std::string_view same_site, std::chrono::seconds time) {
@@ -82,11 +92,18 @@ std::string rules_text(const Settings& settings, const Issuer* issuer) {
 
 }  // namespace
 
+struct SignIn::Way {
+  std::string origin;  // where it began
+  std::string place;   // where it leads to
+  std::string rules;   // Sessions::rules_id at its begin
+};
+
 // A sign-in that is under way.
 struct SignIn::Begun {
   std::string state, nonce, verifier;
-  std::string origin;  // where it began
-  std::string place;   // where it leads to
+  Way way;
+  bool needs_issuer = false;
+  Seat seat = nullptr;  // for its end
 };
 
 std::span<const PathRow> paths() {
@@ -104,7 +121,8 @@ bool may_lead_to(std::string_view place) {
            std::string_view("\\\"<>").find(static_cast<char>(c)) == std::string_view::npos;
   });
   return (is_below(kConsole) || is_below(kChat)) && is_plain && place.size() <= kPlaceMax &&
-         place.find("//") == std::string_view::npos && place.find("..") == std::string_view::npos;
+         place.find("//") == std::string_view::npos && place.find("..") == std::string_view::npos &&
+         !carries_token(place);
 }
 
 http::Reply no_sign_in() {
@@ -112,16 +130,35 @@ http::Reply no_sign_in() {
 }
 
 void SignIn::set(Settings settings) {
-  uses_.sessions.set_rules(rules_text(settings, uses_.issuers.rules_of(settings.rules.issuer).get()));
+  std::string rules = rules_text(settings, uses_.issuers.rules_of(settings.rules.issuer).get());
   settings_.with([&](Settings& now) { now = std::move(settings); });
+  // Last, because a sign-in reads the id first.
+  uses_.sessions.set_rules(std::move(rules));
 }
 
 Settings SignIn::settings() const {
   return settings_.with([](const Settings& now) { return now; });
 }
 
-void SignIn::run(const ExchangePtr& exchange, std::function<void()> work) const {
-  if (!uses_.pool.try_submit(std::move(work))) exchange->reply(page_of_failure(503, kTooMany, kConsole));
+SignIn::Seat SignIn::seat_of(const std::string& network) const {
+  const bool is_free = seats_->with([&](auto& taken) {
+    const auto found = taken.find(network);
+    if (found != taken.end() && found->second >= kSeatsMax) return false;
+    ++taken[network];
+    return true;
+  });
+  if (!is_free) return nullptr;
+  return {this, [seats = seats_, network](const void*) {
+            seats->with([&](auto& taken) {
+              if (--taken[network] == 0) taken.erase(network);
+            });
+          }};
+}
+
+bool SignIn::run(const ExchangePtr& exchange, const Seat& seat, std::function<void()> work) const {
+  if (seat && uses_.pool.try_submit(std::move(work))) return true;
+  exchange->reply(page_of_failure(503, kTooMany, kConsole));
+  return false;
 }
 
 void SignIn::handle(const ExchangePtr& exchange, const ServerOptions& options) const {
@@ -133,61 +170,68 @@ void SignIn::handle(const ExchangePtr& exchange, const ServerOptions& options) c
     return exchange->reply(page_of_failure(
         400, "Signing in requires https, because the browser would send its session in the clear.",
         kConsole));
-  if (request.path == kBegin) return begin(exchange, origin);
-  come_back(exchange, origin);
+  if (request.path == kBegin) return begin(exchange, options, origin);
+  come_back(exchange, options, origin);
 }
 
-void SignIn::begin(const ExchangePtr& exchange, const std::string& origin) const {
+void SignIn::begin(const ExchangePtr& exchange, const ServerOptions& options,
+                   const std::string& origin) const {
   const std::string wanted = parameter(exchange->request(), "to");
   const std::string place(wanted.empty() ? kConsole : std::string_view(wanted));
   if (!may_lead_to(place))
     return exchange->reply(
         page_of_failure(400, "Signing in may only lead to the console or the chat.", kConsole));
-  run(exchange, [this, exchange, origin, place] {
-    const auto endpoint = uses_.provider.authorization_url();
-    if (!endpoint) {
-      spdlog::warn("sign-in: the authorization server cannot be reached: {}", reason_of(endpoint.error()));
-      return exchange->reply(page_of_failure(
-          503, "The authorization server cannot be reached at the moment. Try again.", place));
-    }
-    const Settings settings = this->settings();
-    const Begun begun{base::random_hex(kRandomBytes), base::random_hex(kRandomBytes),
-                      base::random_hex(kRandomBytes), origin, place};
-    std::string payload;
-    json::Writer out(payload);
-    out.object([&] {
-      out.member("state", begun.state).member("nonce", begun.nonce).member("verifier", begun.verifier);
-      out.member("origin", origin).member("place", place);
-      out.member("until", base::to_ms(uses_.clock.now() + kTimeMax));
-    });
-    std::string url = *endpoint;
-    char separator = url.find('?') == std::string::npos ? '?' : '&';
-    const auto add = [&](std::string_view name, std::string_view value) {
-      url.append(1, std::exchange(separator, '&'))
-          .append(name)
-          .append("=")
-          .append(base::percent_encoded(value));
-    };
-    std::string scope;
-    for (const std::string& each : settings.scopes) scope.append(scope.empty() ? "" : " ").append(each);
-    add("response_type", "code");
-    add("client_id", settings.rules.client_id);
-    add("redirect_uri", origin + std::string(kCallback));
-    add("scope", scope);
-    add("state", begun.state);
-    add("nonce", begun.nonce);
-    add("code_challenge", jose::encode_base64url(jose::sha256(begun.verifier)));
-    add("code_challenge_method", "S256");
-    http::Reply reply;
-    reply.status = 303;
-    reply.content_type.clear();
-    reply.headers = {{"Location", std::move(url)},
-                     {"Cache-Control", "no-store"},
-                     {"Referrer-Policy", "no-referrer"},
-                     {"Set-Cookie", set_cookie(origin, kCookie, uses_.secret->sign(kPurpose, payload),
-                                               attributes("Lax", kTimeMax))}};
-    exchange->reply(std::move(reply));
+  const Way way{origin, place, uses_.sessions.rules_id()};  // the id before all that the rules decide
+  if (const auto known = uses_.provider.known_endpoint()) return lead_there(exchange, way, *known);
+  const Seat seat = seat_of(network_of(client_address(options, exchange->request())));
+  run(exchange, seat, [this, exchange, way, seat] { lead_there(exchange, way, uses_.provider.endpoint()); });
+}
+
+void SignIn::lead_there(const ExchangePtr& exchange, const Way& way,
+                        const base::Result<Endpoint>& endpoint) const {
+  if (!endpoint) {
+    spdlog::warn("sign-in: the authorization server cannot be reached: {}", reason_of(endpoint.error()));
+    return exchange->reply(page_of_failure(
+        503, "The authorization server cannot be reached at the moment. Try again.", way.place));
+  }
+  const Settings settings = this->settings();
+  const std::string state = base::random_hex(kRandomBytes), nonce = base::random_hex(kRandomBytes),
+                    verifier = base::random_hex(kRandomBytes);
+  std::string payload;
+  json::Writer out(payload);
+  out.object([&] {
+    out.member("state", state).member("nonce", nonce).member("verifier", verifier);
+    out.member("origin", way.origin).member("place", way.place);
+    out.member("rules", way.rules).member("needs_issuer", endpoint->names_issuer);
+    out.member("until", base::to_ms(uses_.clock.now() + kTimeMax));
   });
+  std::string url = endpoint->url;
+  char separator = url.find('?') == std::string::npos ? '?' : '&';
+  const auto add = [&](std::string_view name, std::string_view value) {
+    url.append(1, std::exchange(separator, '&'))
+        .append(name)
+        .append("=")
+        .append(base::percent_encoded(value));
+  };
+  std::string scope;
+  for (const std::string& each : settings.scopes) scope.append(scope.empty() ? "" : " ").append(each);
+  add("response_type", "code");
+  add("client_id", settings.rules.client_id);
+  add("redirect_uri", way.origin + std::string(kCallback));
+  add("scope", scope);
+  add("state", state);
+  add("nonce", nonce);
+  add("code_challenge", jose::encode_base64url(jose::sha256(verifier)));
+  add("code_challenge_method", "S256");
+  http::Reply reply;
+  reply.status = 303;
+  reply.content_type.clear();
+  reply.headers = {{"Location", std::move(url)},
+                   {"Cache-Control", "no-store"},
+                   {"Referrer-Policy", "no-referrer"},
+                   {"Set-Cookie", set_cookie(way.origin, kCookie, uses_.secret->sign(kPurpose, payload),
+                                             attributes("Lax", kTimeMax))}};
+  exchange->reply(std::move(reply));
 }
 
 std::optional<SignIn::Begun> SignIn::begun_by(const http::Request& request, const std::string& origin) const {
@@ -196,38 +240,60 @@ std::optional<SignIn::Begun> SignIn::begun_by(const http::Request& request, cons
   const auto document = json::Document::parse_view(*payload);
   if (!document) return std::nullopt;
   const json::Value said = document->root();
-  Begun begun{said["state"].str(), said["nonce"].str(), said["verifier"].str(), said["origin"].str(),
-              said["place"].str()};
+  Begun begun{said["state"].str(),
+              said["nonce"].str(),
+              said["verifier"].str(),
+              {said["origin"].str(), said["place"].str(), said["rules"].str()},
+              said["needs_issuer"].boolean()};
   const bool is_over = base::from_ms(said["until"].integer().value_or(0)) <= uses_.clock.now();
-  if (is_over || begun.origin != origin || !equal_in_constant_time(parameter(request, "state"), begun.state))
+  if (is_over || begun.way.origin != origin ||
+      !equal_in_constant_time(parameter(request, "state"), begun.state))
     return std::nullopt;
   return begun;
 }
 
-void SignIn::come_back(const ExchangePtr& exchange, const std::string& origin) const {
+void SignIn::come_back(const ExchangePtr& exchange, const ServerOptions& options,
+                       const std::string& origin) const {
   const http::Request& request = exchange->request();
-  const auto begun = begun_by(request, origin);
+  auto begun = begun_by(request, origin);
   if (!begun)
     return exchange->reply(page_of_failure(400,
                                            "This is not the end of a sign-in that began in this browser "
                                            "within the last ten minutes. Sign in again.",
                                            kConsole));
   const auto fail = [&](int status, std::string_view reason) {
-    exchange->reply(ending_sign_in(page_of_failure(status, reason, begun->place), origin));
+    exchange->reply(ending_sign_in(page_of_failure(status, reason, begun->way.place), origin));
   };
   const std::string issuer = parameter(request, "iss"), error = parameter(request, "error");
+  if (begun->way.rules != uses_.sessions.rules_id())
+    return fail(400, "The rules for signing in have changed meanwhile. Sign in again.");
   // RFC 9207: another authorization server may have been mixed up with ours.
-  if (!issuer.empty() && issuer != settings().rules.issuer)
+  if (issuer.empty() ? begun->needs_issuer : issuer != settings().rules.issuer) {
+    spdlog::warn("sign-in: refused: iss is {}", issuer.empty() ? "missing" : base::loggable_word(issuer));
     return fail(400, "The answer is of another authorization server.");
+  }
   if (!error.empty()) {
     const std::string more = parameter(request, "error_description");
+    spdlog::warn("sign-in: refused by the authorization server: {} {}", base::loggable_word(error),
+                 base::loggable(more));
     return fail(400,
                 "The authorization server refused the sign-in: " + error + (more.empty() ? "" : ": " + more));
   }
   const std::string code = parameter(request, "code");
-  if (code.empty() || code.size() > kCodeMax)
+  if (code.empty() || code.size() > kCodeMax) {
+    spdlog::warn("sign-in: refused: the authorization server's answer has no code");
     return fail(400, "The authorization server's answer has no code.");
-  run(exchange, [this, exchange, origin, begun = *begun] { redeem(exchange, origin, begun); });
+  }
+  const bool is_first = tried_.with([&](auto& tried) {
+    const bool is_known = tried.find(begun->state) != nullptr;
+    if (!is_known) tried.put(begun->state, true);
+    return !is_known;
+  });
+  if (!is_first) return fail(400, "This sign-in has ended before. Sign in again.");
+  begun->seat = seat_of(network_of(client_address(options, request)));
+  const bool runs = run(exchange, begun->seat,
+                        [this, exchange, origin, begun = *begun] { redeem(exchange, origin, begun); });
+  if (!runs) tried_.with([&](auto& tried) { tried.erase(begun->state); });  // a reload may try again
 }
 
 void SignIn::redeem(const ExchangePtr& exchange, const std::string& origin, const Begun& begun) const {
@@ -237,7 +303,7 @@ void SignIn::redeem(const ExchangePtr& exchange, const std::string& origin, cons
   spdlog::warn("sign-in: the authorization server gave no ID token: {}", reason_of(id_token.error()));
   exchange->reply(ending_sign_in(
       page_of_failure(502, "The authorization server did not complete the sign-in. Sign in again.",
-                      begun.place),
+                      begun.way.place),
       origin));
 }
 
@@ -249,7 +315,7 @@ void SignIn::welcome(const ExchangePtr& exchange, const std::string& origin, con
   if (is_pending && may_wait) {
     const bool waits =
         uses_.issuers.await_keys(settings.rules.issuer, [this, exchange, origin, begun, id_token] {
-          run(exchange, [this, exchange, origin, begun, id_token] {
+          run(exchange, begun.seat, [this, exchange, origin, begun, id_token] {
             welcome(exchange, origin, begun, id_token, false);
           });
         });
@@ -258,7 +324,7 @@ void SignIn::welcome(const ExchangePtr& exchange, const std::string& origin, con
     return welcome(exchange, origin, begun, id_token, false);
   }
   const auto fail = [&](int status, std::string_view reason) {
-    exchange->reply(ending_sign_in(page_of_failure(status, reason, begun.place), origin));
+    exchange->reply(ending_sign_in(page_of_failure(status, reason, begun.way.place), origin));
   };
   if (!person) {
     const base::Error& error = person.error();
@@ -273,13 +339,13 @@ void SignIn::welcome(const ExchangePtr& exchange, const std::string& origin, con
   }
   const base::Timestamp now = uses_.clock.now();
   Session session{base::random_hex(16), std::move(person->token), std::move(person->name),
-                  std::min(person->until, now + base::Duration(kSessionTimeMax))};
+                  std::min(person->until, now + base::Duration(kSessionTimeMax)), begun.way.rules};
   const auto time = std::chrono::floor<std::chrono::seconds>(session.until - now);
   const std::string cookie = uses_.sessions.cookie_of(session);
   if (cookie.size() > kCookieMax) return fail(403, "Your account names more agents than a session can hold.");
   base::log_info({{"caller", session.token.caller.value}}, "signed in as {} for {} s",
                  name_of(session.token.role), time.count());
-  http::Reply reply = page_that_leads_to(begun.place);
+  http::Reply reply = page_that_leads_to(begun.way.place);
   reply.headers.emplace_back("Set-Cookie",
                              set_cookie(origin, kSessionCookie, cookie, attributes("Strict", time)));
   exchange->reply(ending_sign_in(std::move(reply), origin));

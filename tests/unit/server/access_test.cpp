@@ -337,8 +337,8 @@ TEST_CASE("Access: a token may come in the header for keys, if that is set, but 
   CHECK(with({})->value == "anonymous");
   CHECK_FALSE(with({{"X-API-Key", "wrong"}}));
   for (const char* name : {"X-API-Key", "Ocp-Apim-Subscription-Key"}) CHECK(server::may_be_key_header(name));
-  for (const char* name :
-       {"Authorization", "HOST", "Origin", "X-Forwarded-For", "A2A-Version", "Mcp-Session-Id"})
+  for (const char* name : {"Authorization", "HOST", "Origin", "X-Forwarded-For", "A2A-Version",
+                           "Mcp-Session-Id", "x-csrf-token"})
     CHECK_FALSE(server::may_be_key_header(name));
 }
 

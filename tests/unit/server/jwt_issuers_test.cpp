@@ -207,8 +207,13 @@ TEST_CASE("JwtIssuers: a reload keeps the keys of an issuer, forgets its tokens,
   CHECK(bench.fetch({&first_key()}));
   CHECK(bench.issuers.find(good).token);
   server::Issuer changed = Bench::rules();
+  const auto name_of_rules = [&] { return bench.issuers.issuers().at(0).rules; };
+  const std::string first = name_of_rules();
+  bench.issuers.set({changed}, "");
+  CHECK(name_of_rules() == first);
   changed.audiences = {"other"};
   bench.issuers.set({changed}, "");
+  CHECK(name_of_rules() != first);
   CHECK(bench.issuers.find(good).reason == "aud is not this server");
   CHECK_FALSE(bench.fetch({&first_key()}));
   changed.keys_file = "/keys.json";

@@ -116,7 +116,7 @@ TEST_CASE("Page token: one from a certificate or a JWT has its rights, and ends 
     Found find(std::string_view) override { return {}; }
     bool await(std::string_view, std::function<void()>) override { return false; }
     std::vector<Issuer> issuers() const override { return all; }
-    std::vector<Issuer> all{{"https://id.example", ""}};
+    std::vector<Issuer> all{{"https://id.example", "", "first"}};
   };
   using Kind = server::PageSource::Kind;
   const auto issuers = std::make_shared<Issuers>();
@@ -129,7 +129,7 @@ TEST_CASE("Page token: one from a certificate or a JWT has its rights, and ends 
   const task::Caller ann = server::caller_of("https://id.example", "ann");
   const auto jwt = std::make_shared<const server::Token>(
       server::Token{"", ann, {"echo"}, server::Role::calls, false, reads});
-  const server::PageSource by_jwt{Kind::jwt, "https://id.example", jwt, kNow + 90s + 500ms},
+  const server::PageSource by_jwt{Kind::jwt, "https://id.example", jwt, kNow + 90s + 500ms, "first"},
       by_certificate{Kind::certificate, "DNS:a", std::make_shared<const server::Token>(named), {}};
   const auto made = [&](const server::PageSource& source) {
     const auto grant = server::read_page_grant(R"({"user":"u","seconds":600})", source, kNow).value();
@@ -155,6 +155,15 @@ TEST_CASE("Page token: one from a certificate or a JWT has its rights, and ends 
   }
   const auto over = server::read_page_grant(R"({"user":"u"})", {Kind::jwt, {}, jwt, kNow + 900ms}, kNow);
   CHECK(over.error().code == ErrorCode::unauthenticated);
+  // Nothing here learns that it was revoked.
+  for (auto source : {by_jwt, by_certificate}) {
+    source.until.reset();
+    CHECK(server::read_page_grant(R"({"user":"u","seconds":86400})", source, kNow)->until == kNow + 3600s);
+  }
+  issuers->all[0].rules = "second";
+  CHECK_FALSE(found(of_jwt));
+  issuers->all[0].rules = "first";
+  CHECK(found(of_jwt));
   issuers->all.clear();
   CHECK_FALSE(found(of_jwt));
   options.tokens = std::vector<server::Token>();

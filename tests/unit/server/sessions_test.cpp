@@ -28,14 +28,15 @@ struct Bench {
                           {"echo"},
                           role},
                          "Ann",
-                         clock.now() + 60s};
+                         clock.now() + 60s,
+                         sessions->rules_id()};
     return made;
   }
   http::Request request(std::string method = "GET", std::string cookie = {},
                         std::vector<std::pair<std::string, std::string>> more = {}) {
     http::Request asked;
     asked.method = std::move(method);
-    asked.headers = {{"Host", "here.test"}};
+    asked.headers = {{"Host", host}};
     if (cookie.empty()) cookie = "a=b; " + name + "=" + sessions->cookie_of(session());
     asked.headers.emplace_back("Cookie", std::move(cookie));
     for (auto& header : more) asked.headers.push_back(std::move(header));
@@ -51,7 +52,7 @@ struct Bench {
   const std::shared_ptr<const server::TokenSecret> secret = std::make_shared<const server::TokenSecret>();
   const std::shared_ptr<server::Sessions> sessions = std::make_shared<server::Sessions>(clock, secret);
   server::ServerOptions options;
-  std::string name = "baton-session";
+  std::string name = "baton-session", host = "localhost:1";
 };
 
 const std::string kAnn =
@@ -103,6 +104,9 @@ TEST_CASE("Session: a cookie that was not signed here is none, and neither is on
 
 TEST_CASE("Session: over https only a cookie that no other host can have set counts") {
   Bench bench;
+  // Elsewhere others can read and set what is sent over http.
+  bench.host = "here.test";
+  CHECK(bench.outcome(bench.request()) == "nobody");
   bench.options.public_url = "https://here.test/";
   CHECK(bench.outcome(bench.request()) == "nobody");
   bench.name = "__Host-baton-session";
@@ -120,7 +124,8 @@ TEST_CASE("Session: what changes something needs this server's origin and the CS
                         const char* method = "POST") {
     return bench.outcome(bench.request(method, {}, std::move(headers)));
   };
-  const std::pair<std::string, std::string> origin{"Origin", "http://here.test"}, good{"X-CSRF-Token", csrf};
+  const std::pair<std::string, std::string> origin{"Origin", "http://localhost:1"},
+      good{"X-CSRF-Token", csrf};
   for (const char* method : {"POST", "DELETE", "PATCH", "PUT", "OPTIONS"}) {
     CHECK(acts({origin, good}, method) == kAnn);
     CHECK(acts({origin}, method) == "denied");
@@ -129,7 +134,7 @@ TEST_CASE("Session: what changes something needs this server's origin and the CS
   CHECK(acts({origin, {"X-CSRF-Token", csrf + "0"}}) == "denied");
   CHECK(acts({origin, good, {"Sec-Fetch-Site", "same-origin"}}) == kAnn);
   // The pages of others have no session at all.
-  for (const char* other : {"http://other.test", "https://here.test", "null"})
+  for (const char* other : {"http://other.test", "https://localhost:1", "null"})
     CHECK(acts({{"Origin", other}, good}) == "nobody");
   CHECK(acts({origin, good, {"Sec-Fetch-Site", "same-site"}}) == "nobody");
   CHECK(acts({{"Origin", "http://other.test"}}, "GET") == "nobody");
@@ -144,7 +149,31 @@ TEST_CASE("Session: a token decides if there is one, and agents know no sessions
   CHECK(bench.outcome(bench.request("GET", {}, {{"Authorization", "Bearer wrong"}})) == "nobody");
   CHECK_FALSE(server::identify(bench.options, bench.request(), {"echo"}));
   CHECK(server::scopes_of(bench.options, bench.request()).empty());
-  CHECK(server::may_send_body(bench.options, bench.request()));
+  for (const auto& [path, may] : {std::pair("/operate/v1/playground", true),
+                                  {"/tokens", true},
+                                  {"/", false},
+                                  {"/agents/echo/", false},
+                                  {"/operated", false}}) {
+    http::Request request = bench.request();
+    request.path = path;
+    CHECK(server::may_send_body(bench.options, request) == may);
+  }
+  // A page token keeps the name of the rules that its session has.
+  bench.options.token_secret = bench.secret;
+  const std::pair<std::string, std::string> origin{"Origin", "http://localhost:1"},
+      csrf{"X-CSRF-Token", bench.sessions->csrf_of(bench.session())};
+  http::Request request = bench.request("POST", {}, {origin, csrf});
+  const auto source = server::page_source(bench.options, request);
+  REQUIRE(source);
+  bench.sessions->set_rules("second");
+  const auto grant = server::read_page_grant("{}", *source, bench.clock.now()).value();
+  const std::string made = server::make_page_token(bench.options, grant, *source).value();
+  CHECK_FALSE(server::identify_page(bench.options, made, {"echo"}, bench.clock.now()));
+  bench.sessions->set_rules("first");
+  CHECK(server::identify_page(bench.options, made, {"echo"}, bench.clock.now()));
+  request = bench.request("POST", bench.name + "=" + bench.sessions->cookie_of(bench.session(Role::views)),
+                          {origin, csrf});
+  CHECK(server::page_source(bench.options, request).error().code == ErrorCode::permission_denied);
 }
 
 }  // namespace sessions_test
