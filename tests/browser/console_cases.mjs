@@ -157,6 +157,18 @@ export const signIn = {
     await sees(page, "dialog.token", "signed in as ann@example.com. The link has the token of nobody that this server knows.");
     await page.click("text=Stay signed in");
     assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+    // A server that refuses the token that it has just made is not asked for another one.
+    let made = 0;
+    await page.route("**/tokens", (route) => {
+      made += 1;
+      return route.fulfill({ json: { token: "refused" } });
+    });
+    await page.reload();
+    await sees(page, "dialog.token", "Your token is not valid here");
+    assert.equal(made, 1);
+    await page.unroute("**/tokens");
+    await page.reload();
+    await sees(page, ".foot", "ann@example.com");
     const session = "**/sign-in/session";
     await page.route(session, (route) => (route.request().method() === "DELETE" ? route.abort() : route.continue()));
     await page.click("text=Sign out");
