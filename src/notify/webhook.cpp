@@ -59,15 +59,16 @@ std::string webhook_id(const store::Delivery& delivery, const task::TaskId& task
 
 void add_signatures(outbound::HttpRequest& request, const std::string& id, base::Timestamp now,
                     const WebhookKeys& of_config, const WebhookKeys& of_server) {
+  if (of_config.empty() && of_server.empty()) return;
   const std::string at = seconds_of(now);
+  const std::string text = signed_text(id, at, request.body);
   std::string signatures;
   for (const WebhookKeys* keys : {&of_config, &of_server}) {
     for (const WebhookKey& key : *keys) {
       if (!signatures.empty()) signatures += ' ';
-      signatures += key.sign(id, at, request.body);
+      signatures += key.sign(text);
     }
   }
-  if (signatures.empty()) return;
   request.headers.emplace_back("webhook-id", id);
   request.headers.emplace_back("webhook-timestamp", at);
   request.headers.emplace_back("webhook-signature", std::move(signatures));

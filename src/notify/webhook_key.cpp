@@ -13,6 +13,8 @@ namespace {
 constexpr std::string_view kSecret = "whsec_", kPrivate = "whsk_", kPublic = "whpk_";
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kSecretMin = 24, kSecretMax = 64, kEd25519Size = 32;
+// Of a config: the one in use, and the next or the last one.
+constexpr std::size_t kKeysMax = 2;
 
 auto wrong(const char* what) {
   return base::fail(base::ErrorCode::invalid_argument, what);
@@ -55,10 +57,14 @@ base::Result<WebhookKey> WebhookKey::read(std::string_view text) {
   return WebhookKey(std::move(*key));
 }
 
-std::string WebhookKey::sign(std::string_view id, std::string_view timestamp, std::string_view body) const {
+std::string signed_text(std::string_view id, std::string_view timestamp, std::string_view body) {
   std::string text;
   text.reserve(id.size() + timestamp.size() + body.size() + 2);
   text.append(id).append(".").append(timestamp).append(".").append(body);
+  return text;
+}
+
+std::string WebhookKey::sign(std::string_view text) const {
   if (const auto* const secret = std::get_if<std::string>(&key_))
     return "v1," + base::encode_base64(base::hmac_sha256_bytes(*secret, text));
   const auto signature = std::get<jose::Key>(key_).sign(jose::Algorithm::eddsa, text);
@@ -81,6 +87,7 @@ base::Result<WebhookKeys> keys_in(std::string_view credentials) {
     rest.remove_prefix(word.size());
     auto key = WebhookKey::read(word);
     if (!key) return base::fail(std::move(key.error()));
+    if (keys.size() == kKeysMax) return wrong("there are more than two keys");
     if (!word.starts_with(kSecret)) return wrong("every word of the credentials must be a whsec_ key");
     keys.push_back(std::move(*key));
   }

@@ -22,9 +22,9 @@ class WebhookKey {
   // invalid_argument; the error has nothing of the text.
   static base::Result<WebhookKey> read(std::string_view text);
 
-  // The signature of a call, in the form of the header webhook-signature: "v1,<base64>" for HMAC-SHA256,
-  // "v1a,<base64>" for Ed25519. `id` has no dot.
-  std::string sign(std::string_view id, std::string_view timestamp, std::string_view body) const;
+  // The signature of a call's signed_text, in the form of the header webhook-signature: "v1,<base64>" for
+  // HMAC-SHA256, "v1a,<base64>" for Ed25519.
+  std::string sign(std::string_view text) const;
   // What receivers verify an Ed25519 key's signatures with: "whpk_<base64>". Empty for HMAC.
   std::string public_text() const;
 
@@ -36,8 +36,11 @@ class WebhookKey {
 
 using WebhookKeys = std::vector<WebhookKey>;
 
+// What each key of a call signs. `id` has no dot.
+std::string signed_text(std::string_view id, std::string_view timestamp, std::string_view body);
+
 // The keys in a config's credentials: one for each word if the words are `whsec_` keys, else the whole text
-// is one secret. Fails with invalid_argument if it begins like such a key but is none.
+// is one secret. Fails with invalid_argument if it begins like such a key but is none, or for more than two.
 base::Result<WebhookKeys> keys_in(std::string_view credentials);
 
 }  // namespace baton::notify

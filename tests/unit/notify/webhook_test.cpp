@@ -18,6 +18,7 @@ using baton::notify::judge;
 using baton::notify::keys_in;
 using baton::notify::Outcome;
 using baton::notify::settle;
+using baton::notify::signed_text;
 using baton::notify::webhook_request;
 using baton::notify::WebhookKey;
 using baton::notify::WebhookKeys;
@@ -121,7 +122,7 @@ TEST_CASE("webhook_request: each key of the config and of the server signs as St
 TEST_CASE("WebhookKey: the published example verifies, and only keys of the two kinds are read") {
   const auto hmac = WebhookKey::read("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
   REQUIRE(hmac);
-  CHECK(hmac->sign("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", R"({"test": 2432232314})") ==
+  CHECK(hmac->sign(signed_text("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", R"({"test": 2432232314})")) ==
         "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
   CHECK(hmac->public_text().empty());
   const std::string seed = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A";
@@ -131,7 +132,7 @@ TEST_CASE("WebhookKey: the published example verifies, and only keys of the two 
   // With the public key behind it, as libsodium keeps it.
   const std::string both = baton::base::encode_base64(
       *baton::base::decode_base64(seed) + *baton::base::decode_base64(key->public_text().substr(5)));
-  CHECK(WebhookKey::read("whsk_" + both)->sign("i", "1", "b") == key->sign("i", "1", "b"));
+  CHECK(WebhookKey::read("whsk_" + both)->sign("i.1.b") == key->sign("i.1.b"));
   const auto pem = WebhookKey::read(
       "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n"
       "-----END PRIVATE KEY-----\n");
@@ -139,7 +140,7 @@ TEST_CASE("WebhookKey: the published example verifies, and only keys of the two 
   CHECK(pem->public_text() == key->public_text());
   const auto verified = baton::jose::Key::ed25519(*baton::base::decode_base64(key->public_text().substr(5)));
   CHECK(verified->verifies(baton::jose::Algorithm::eddsa, "i.1.b",
-                           *baton::base::decode_base64(key->sign("i", "1", "b").substr(4))));
+                           *baton::base::decode_base64(key->sign("i.1.b").substr(4))));
   std::string other = both;
   other[60] = other[60] == 'A' ? 'B' : 'A';
   for (const std::string& wrong :
@@ -152,6 +153,9 @@ TEST_CASE("WebhookKey: the published example verifies, and only keys of the two 
   CHECK(keys_in("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")->size() == 1);
   CHECK_FALSE(keys_in("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw word"));
   CHECK_FALSE(keys_in("whsec_short"));
+  const std::string secret = " whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  CHECK(keys_in(secret + secret)->size() == 2);
+  CHECK_FALSE(keys_in(secret + secret + secret));
 }
 
 TEST_CASE("webhook_request: without token and credentials there is no such header") {
