@@ -25,6 +25,23 @@
 namespace baton::app {
 namespace {
 
+bool is_private(json::Value jwk) {
+  return !jwk["d"].absent();
+}
+
+// Whether a file of keys, PEM, a JWK or a set, has a private one. Reading the keys says what else is wrong.
+bool holds_private_key(const std::string& file) {
+  const auto text = read_text_file(file, std::size_t{256} << 10);
+  if (!text) return false;
+  if (text->find("PRIVATE KEY-----") != std::string::npos) return true;
+  const auto document = json::Document::view_of(*text);
+  if (is_private(document.root())) return true;
+  for (const json::Value each : document.root()["keys"]) {
+    if (is_private(each)) return true;
+  }
+  return false;
+}
+
 constexpr std::string_view kTokens = "tokens", kIssuers = "issuers";
 // Environment variables of Baton that are not settings.
 const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT",
@@ -368,6 +385,9 @@ class Loader {
     files.insert(config().token_secret_file);
     files.insert(config().webhook_keys.begin(), config().webhook_keys.end());
     files.insert(config().card_security.signing_key);
+    for (const std::string& file : config().card_security.published_keys) {
+      if (holds_private_key(file)) files.insert(file);
+    }
     if (const StoreOptions& store = config().store; holds_password(store.database)) {
       files.insert(store.database_file);
       if (database_from_ == Source::file) files.insert(sources_.file_name);

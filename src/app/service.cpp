@@ -498,7 +498,7 @@ void Service::store_used_keys() {
 void Service::sign_with(const SigningKeys& keys, CardChecks& checks) {
   card_checks_ = &checks;
   notifier_.set_keys(keys.webhooks);
-  card_signer_->set(keys.cards);
+  card_signer_->set(keys.cards, std::chrono::floor<std::chrono::seconds>(dependencies_.clock.now()));
   checks.set(keys.card_trust);
   log_signing_keys(keys);
 }

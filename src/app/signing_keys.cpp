@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -46,15 +47,21 @@ base::Result<jose::JwkSet> read_public(const std::string& setting, const std::st
 
 // Null without a key.
 base::Result<std::shared_ptr<const server::CardKeys>> read_card_keys(const CardSecurity& cards) {
-  if (cards.signing_key.empty()) return nullptr;
-  auto signs = read_key("cards.signing_key", cards.signing_key);
-  if (!signs) return base::fail(std::move(signs.error()));
-  auto keys =
-      std::make_shared<server::CardKeys>(server::CardKeys{std::move(*signs), {}, cards.python_signature});
+  if (cards.signing_key.empty() && cards.published_keys.empty()) return nullptr;
+  auto keys = std::make_shared<server::CardKeys>(server::CardKeys{{}, {}, cards.python_signature});
+  std::set<std::string> names;
+  if (!cards.signing_key.empty()) {
+    auto signs = read_key("cards.signing_key", cards.signing_key);
+    if (!signs) return base::fail(std::move(signs.error()));
+    names.insert(signs->thumbprint());
+    keys->signs = std::move(*signs);
+  }
   for (const std::string& file : cards.published_keys) {
     const auto more = read_public("cards.published_keys", file);
     if (!more) return base::fail(more.error());
-    for (const jose::Jwk& each : more->keys) keys->published.push_back(each.key);
+    for (const jose::Jwk& each : more->keys) {
+      if (names.insert(each.key.thumbprint()).second) keys->published.push_back(each.key);
+    }
   }
   return keys;
 }
@@ -112,7 +119,8 @@ void log_signing_keys(const SigningKeys& keys) {
     const std::string text = key.public_text();
     if (!text.empty()) spdlog::info("webhooks are signed; receivers verify with {}", text);
   }
-  if (keys.cards) spdlog::info("agent cards are signed with the key {}", keys.cards->signs.thumbprint());
+  if (keys.cards && keys.cards->signs)
+    spdlog::info("agent cards are signed with the key {}", keys.cards->signs->thumbprint());
 }
 
 }  // namespace baton::app

@@ -10,12 +10,29 @@
 #include "protocol/card/signatures.h"
 
 namespace baton::server {
+namespace {
 
-void CardSigner::set(std::shared_ptr<const CardKeys> keys) {
+// Whether the signatures of the one are those of the other.
+bool signs_alike(const std::shared_ptr<const CardKeys>& one, const std::shared_ptr<const CardKeys>& other) {
+  const bool signs = one && one->signs, other_signs = other && other->signs;
+  if (!signs || !other_signs) return signs == other_signs;
+  return one->signs->thumbprint() == other->signs->thumbprint() && one->signs_python == other->signs_python;
+}
+
+}  // namespace
+
+void CardSigner::set(std::shared_ptr<const CardKeys> keys, HttpTime now) {
   state_.with([&](State& state) {
+    const bool is_same = signs_alike(state.keys, keys);
     state.keys = std::move(keys);
+    if (is_same) return;
     state.cards.clear();
+    state.changed_at = now;
   });
+}
+
+HttpTime CardSigner::changed_at() const {
+  return state_.with([](const State& state) { return state.changed_at; });
 }
 
 std::string CardSigner::signed_card(const std::string& agent, const std::string& url,
@@ -27,17 +44,18 @@ std::string CardSigner::signed_card(const std::string& agent, const std::string&
     const auto found = state.cards.find(url);
     if (found != state.cards.end() && found->second.card == card) known = found->second.result;
   });
-  if (!keys) return card;
+  if (!keys || !keys->signs) return card;
   if (known) return *known;
   std::string base = public_url_;
   while (base.ends_with('/')) base.pop_back();
-  const auto signed_card = protocol::sign_card(card, {keys->signs, base + kCardKeysPath, keys->signs_python});
+  const auto signed_card =
+      protocol::sign_card(card, {*keys->signs, base + kCardKeysPath, keys->signs_python});
   if (!signed_card)
     base::log_warn({{"agent", agent}}, "its card is not signed: {}",
                    base::loggable(signed_card.error().for_caller));
   std::string result = signed_card.value_or(card);
   return state_.with([&](State& state) {
-    if (state.keys != keys) return result;
+    if (!signs_alike(state.keys, keys)) return result;
     Signed& kept = state.cards[url];
     // Another thread may have signed the same text: everybody gets one of the two.
     if (kept.card != card) kept = {std::move(card), std::move(result)};
@@ -52,7 +70,7 @@ std::string CardSigner::key_set() const {
   json::Writer out(text);
   out.object([&] {
     out.key("keys").array([&] {
-      out.raw(jose::write_jwk(keys->signs, keys->signs.algorithm()));
+      if (keys->signs) out.raw(jose::write_jwk(*keys->signs, keys->signs->algorithm()));
       for (const jose::Key& key : keys->published) out.raw(jose::write_jwk(key, key.algorithm()));
     });
   });

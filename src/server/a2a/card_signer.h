@@ -5,17 +5,19 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/guarded.h"
 #include "jose/key.h"
+#include "server/show/conditional.h"
 
 namespace baton::server {
 
 struct CardKeys {
-  jose::Key signs;
-  std::vector<jose::Key> published;  // further ones that clients are shown
+  std::optional<jose::Key> signs;    // nullopt: nothing is signed
+  std::vector<jose::Key> published;  // further ones that clients are shown; each once
   bool signs_python = true;          // see protocol::CardSigning
 };
 
@@ -24,8 +26,10 @@ class CardSigner {
   // `public_url`: this server's, which cards name.
   explicit CardSigner(std::string public_url) : public_url_(std::move(public_url)) {}
 
-  // Signs with these keys from now on. Null: signs nothing. All cards are signed anew.
-  void set(std::shared_ptr<const CardKeys> keys);
+  // Signs with these keys from `now` on. Null: signs nothing. All cards are signed anew if that changes them.
+  void set(std::shared_ptr<const CardKeys> keys, HttpTime now);
+  // When cards last changed by another key; the epoch if they have not.
+  HttpTime changed_at() const;
 
   // The card in the view of 1.0 with its signatures; unchanged if there is no key, or if the card has empty
   // values, which is logged. `agent`, `url`: of the card; the text of the last call for a URL is kept, so
@@ -42,6 +46,7 @@ class CardSigner {
   struct State {
     std::shared_ptr<const CardKeys> keys;  // shared with calls that are signing
     std::map<std::string, Signed> cards;   // by URL
+    HttpTime changed_at{};
   };
 
   const std::string public_url_;

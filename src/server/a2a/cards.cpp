@@ -98,7 +98,10 @@ http::Reply card_reply(const Services& services, const http::Request& request, c
   std::string card = view == CardView::v1_0 ? newest_card(services, agent, *shown, urls)
                                             : protocol::write_card(served_card(services, *shown, urls), view);
   // It is not known when a card from elsewhere has changed.
-  const auto changed = shown.get() == &agent.card ? agent.read_at : HttpTime{};
+  HttpTime changed = shown.get() == &agent.card ? agent.read_at : HttpTime{};
+  const auto& signer = services.options.card_signer;
+  if (changed != HttpTime{} && signer && view == CardView::v1_0)
+    changed = std::max(changed, signer->changed_at());
   http::Reply reply = conditional_reply(request, std::move(card), changed);
   reply.headers.emplace_back("Cache-Control", "max-age=60");
   std::string vary = "A2A-Version";

@@ -414,6 +414,15 @@ TEST_CASE("Configuration: files of keys that sign are beside the configuration f
   std::ofstream(key) << "whsec_";
   std::filesystem::permissions(key, std::filesystem::perms(0644));
   CHECK(has_problem(load_config({config, text, {}, {}}), key + ": contains a secret"));
+  // A key that is shown may be in a file with its private half.
+  const std::string shows = R"({"cards": {"published_keys": ["key"]}})";
+  for (const char* secret : {"-----BEGIN PRIVATE KEY-----", R"({"kty":"EC","d":"AA"})",
+                             R"({"keys":[{"kty":"EC"},{"kty":"EC","d":"AA"}]})"}) {
+    std::ofstream(key) << secret;
+    CHECK_MESSAGE(has_problem(load_config({config, shows, {}, {}}), key + ": contains a secret"), secret);
+  }
+  std::ofstream(key) << R"({"keys":[{"kty":"EC"}]})";
+  CHECK(load_config({config, shows, {}, {}}).problems.empty());
 }
 
 TEST_CASE("Configuration: a file with a token that every user can read is refused, unless that is wanted") {

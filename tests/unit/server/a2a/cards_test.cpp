@@ -4,6 +4,7 @@
 
 #include "base/worker_pool.h"
 #include "protocol/card/remote_card.h"
+#include "server/a2a/card_signer.h"
 #include "support/engine_bench.h"
 
 namespace cards_test {
@@ -64,6 +65,43 @@ std::vector<ProtocolVersion> versions_of(const http::Reply& reply) {
 }
 
 }  // namespace
+
+TEST_CASE("CardSigner: signatures and times of cards change with the key that signs, and with no other key") {
+  using std::chrono::seconds;
+  const std::string card =
+      R"({"name":"P","description":"d","supportedInterfaces":[{"url":"u","protocolBinding":"JSONRPC",)"
+      R"("protocolVersion":"1.0"}],"version":"1","capabilities":{"streaming":true},"defaultInputModes":["t"],)"
+      R"("defaultOutputModes":["t"],"skills":[{"id":"s","name":"S","description":"d","tags":["t"]}]})";
+  const auto signer = std::make_shared<server::CardSigner>("https://host");
+  const auto one = *jose::Key::generate(jose::Key::Type::p256),
+             two = *jose::Key::generate(jose::Key::Type::p256);
+  const auto set = [&](const jose::Key& signs, std::vector<jose::Key> published, int at) {
+    signer->set(std::make_shared<server::CardKeys>(server::CardKeys{signs, std::move(published)}),
+                server::HttpTime(seconds(at)));
+    return signer->signed_card("p", "https://host/", card);
+  };
+  signer->set(nullptr, server::HttpTime(seconds(5)));
+  CHECK(signer->changed_at() == server::HttpTime{});
+  CHECK(signer->key_set().empty());
+  const std::string first = set(one, {}, 1000000000);
+  CHECK(first != card);
+  CHECK(set(one, {two}, 1100000000) == first);
+  CHECK(signer->changed_at() == server::HttpTime(seconds(1000000000)));
+  CHECK(set(two, {}, 1200000000) != first);
+  CHECK(signer->changed_at() == server::HttpTime(seconds(1200000000)));
+  // Before the first signature the next key is shown.
+  signer->set(std::make_shared<server::CardKeys>(server::CardKeys{std::nullopt, {one}}),
+              server::HttpTime(seconds(1300000000)));
+  CHECK(signer->signed_card("p", "https://host/", card) == card);
+  CHECK(json::Document::parse(signer->key_set())->root()["keys"].size() == 1);
+
+  // A card is as new as its key.
+  Bench bench;
+  bench.options.card_signer = signer;
+  bench.options.public_url = "https://host";
+  CHECK(header_of(bench.get({{"a2a-version", "1.0"}}), "Last-Modified") == "Sun, 13 Mar 2011 07:06:40 GMT");
+  CHECK(header_of(bench.get({}), "Last-Modified") == "Sun, 06 Nov 1994 08:49:37 GMT");
+}
 
 TEST_CASE("Card over HTTP: requests for 1.0 get the 1.0 card, all others the superset") {
   Bench bench;
