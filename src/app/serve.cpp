@@ -348,7 +348,7 @@ int serve(const Config& configured, const std::function<LoadedConfig()>& read_ag
                                   callers,
                                   {turns, turn_work, decoding},
                                   {config.outbound_origins, config.webhooks.policy, &breakers, &calls, traced,
-                                   &answers, config.outbound_limits, config.proxy, card_checks.function()},
+                                   &answers, config.outbound_limits, config.proxy, card_checks.rules()},
                                   steady,
                                   choose,
                                   config.plans};

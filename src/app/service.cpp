@@ -138,6 +138,13 @@ server::Nodes::Self node_self(const Config& config, base::Timestamp started) {
   return {config.store.name_of_node(), std::string(kVersion), started};
 }
 
+// Its interface is known without its card.
+bool is_called_without_card(const agents::Agent& agent) {
+  const agents::AgentSettings& settings = agent.settings;
+  return settings.executor == agents::AgentSettings::Kind::a2a && settings.endpoint.transport == "grpc" &&
+         !settings.endpoint.address.empty();
+}
+
 std::set<std::string> names_of(std::initializer_list<const std::vector<std::string>*> lists) {
   std::set<std::string> names;
   for (const std::vector<std::string>* list : lists) names.insert(list->begin(), list->end());
@@ -501,6 +508,13 @@ void Service::sign_with(const SigningKeys& keys, CardChecks& checks) {
   card_signer_->set(keys.cards, std::chrono::floor<std::chrono::seconds>(dependencies_.clock.now()));
   checks.set(keys.card_trust);
   log_signing_keys(keys);
+  if (keys.card_trust->policy != protocol::CardPolicy::require) return;
+  for (const agents::Agent* agent : dependencies_.catalogue.all()) {
+    if (is_called_without_card(*agent))
+      base::log_warn({{"agent", agent->name.value}},
+                     "cards.verify is \"require\", and with a2a.transport grpc and a2a.endpoint there is no "
+                     "card, so the agent is not called");
+  }
 }
 
 // Fetches the cards of remote agents before anybody requests them, and signs all that are known.

@@ -385,8 +385,9 @@ constexpr Setting kSettings[] = {
     {"cards.python_signature", &to<&Config::card_security, &CardSecurity::python_signature>,
      "Whether a card with text beyond ASCII has a signature for readers of a2a-python, too"},
     {"cards.verify", &to<&Config::card_security, &CardSecurity::verify>,
-     "Which cards of remote agents are accepted: all, all but those with a wrong signature of a trusted key, "
-     "or only those with a good one",
+     "Which cards of remote agents are accepted: all, all but those whose signatures are wrong by the "
+     "trusted "
+     "keys of their origin, or only those with a good one",
      1, 16, kCardChecks},
     {"cards.trusted_keys", &to<&Config::card_security, &CardSecurity::trusted_keys>,
      "Keys of remote agents' cards, as ORIGIN=FILE, such as https://host=keys.json; the file is a JWK set, a "

@@ -66,17 +66,37 @@ base::Result<std::shared_ptr<const server::CardKeys>> read_card_keys(const CardS
   return keys;
 }
 
+// Equal for equal rules.
+std::string digest_of(const protocol::CardTrust& trust) {
+  std::string text = std::to_string(static_cast<int>(trust.policy));
+  for (const auto& [origin, keys] : trust.keys) {
+    text += "\n" + origin;
+    for (const jose::Jwk& each : keys.keys) {
+      text.append("\n ").append(each.key.thumbprint()).append(" ").append(each.kid);
+      if (each.algorithm) text.append(" ").append(jose::name_of(*each.algorithm));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 void CardChecks::set(std::shared_ptr<const protocol::CardTrust> trust) {
-  trust_.with([&](auto& kept) { kept.swap(trust); });
+  const std::string digest = trust ? digest_of(*trust) : std::string();
+  state_.with([&](State& state) {
+    if (state.digest != digest) ++state.generation;
+    state.digest = digest;
+    state.trust.swap(trust);
+  });
 }
 
-std::function<std::optional<std::string>(std::string_view, std::string_view)> CardChecks::function() const {
-  return [this](std::string_view origin, std::string_view card) -> std::optional<std::string> {
-    const auto trust = trust_.with([](const auto& kept) { return kept; });
-    return trust ? protocol::card_refusal(*trust, origin, card) : std::nullopt;
+outbound::CardRules CardChecks::rules() const {
+  const auto accept = [this](std::string_view origin, std::string_view card) -> base::Result<std::string> {
+    const auto trust = state_.with([](const State& state) { return state.trust; });
+    return trust ? protocol::accepted_card(*trust, origin, card) : std::string(card);
   };
+  const auto generation = [this] { return state_.with([](const State& state) { return state.generation; }); };
+  return {accept, generation};
 }
 
 base::Result<std::shared_ptr<const protocol::CardTrust>> read_card_trust(const CardSecurity& cards) {
@@ -121,6 +141,9 @@ void log_signing_keys(const SigningKeys& keys) {
   }
   if (keys.cards && keys.cards->signs)
     spdlog::info("agent cards are signed with the key {}", keys.cards->signs->thumbprint());
+  const protocol::CardTrust* const trust = keys.card_trust.get();
+  if (trust != nullptr && trust->policy == protocol::CardPolicy::require && trust->keys.empty())
+    spdlog::warn("cards.verify is \"require\" without cards.trusted_keys: no agent elsewhere is called");
 }
 
 }  // namespace baton::app

@@ -2,16 +2,15 @@
 // with.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "app/config.h"
 #include "base/error.h"
 #include "base/guarded.h"
 #include "notify/webhook_key.h"
+#include "outbound/rules.h"
 #include "protocol/card/signatures.h"
 #include "server/a2a/card_signer.h"
 
@@ -27,11 +26,16 @@ struct SigningKeys {
 class CardChecks {
  public:
   void set(std::shared_ptr<const protocol::CardTrust> trust);
-  // For outbound::Rules::refuse_card. This must outlive it.
-  std::function<std::optional<std::string>(std::string_view origin, std::string_view card)> function() const;
+  // This must outlive them.
+  outbound::CardRules rules() const;
 
  private:
-  base::Guarded<std::shared_ptr<const protocol::CardTrust>> trust_;  // shared with running checks
+  struct State {
+    std::shared_ptr<const protocol::CardTrust> trust;  // shared with running checks
+    std::string digest;                                // of what `trust` says
+    std::uint64_t generation = 0;                      // how often that has changed
+  };
+  base::Guarded<State> state_;
 };
 
 // Reads the files that the configuration names. Fails with not_found, too_large or invalid_argument; errors

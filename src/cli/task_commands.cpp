@@ -186,20 +186,24 @@ int card_command(const CardOptions& options) {
     console.error(describe(text.error(), url));
     return kExitNoAnswer;
   }
-  const auto card = json::Document::parse_view(*text);
+  const std::string_view sent = base::without_mark(*text);
+  const auto card = json::Document::parse_view(sent);
   if (!card) {
     console.error("the card is not JSON: " + printable_line(card.error().for_caller));
     return kExitFailed;
   }
+  // Shows what a good signature covers, and no more.
+  const std::string origin = (*trust)->keys.empty() ? std::string() : (*trust)->keys.begin()->first;
+  const auto accepted = protocol::accepted_card(**trust, origin, sent);
+  const auto covered = json::Document::view_of(accepted ? std::string_view(*accepted) : sent);
   if (console.for_people()) {
-    console.text(show_card(card->root()));
+    console.text(show_card(covered.root()));
     console.text(signature_line(card->root(), *trust));
   } else {
-    console.json(card->root().raw());
+    console.json(covered.root().raw());
   }
   auto problems = check_card(card->root());
-  const std::string origin = (*trust)->keys.empty() ? std::string() : (*trust)->keys.begin()->first;
-  if (const auto refused = protocol::card_refusal(**trust, origin, *text)) problems.push_back(*refused);
+  if (!accepted) problems.push_back(accepted.error().for_caller);
   for (const std::string& problem : problems) console.error(printable_line(problem));
   return problems.empty() ? kExitDone : kExitFailed;
 }

@@ -37,7 +37,7 @@ struct CallError {
   std::chrono::milliseconds retry_after{0};  // the pause that the server asks for; 0: none
   bool held = false;                         // not sent: the origin's breaker is open for `retry_after`
   bool no_card = false;       // the agent has no card, and the Target does not specify the interface
-  bool refused_card = false;  // Target::refuse_card has refused the agent's card
+  bool refused_card = false;  // Target::accept_card has refused the agent's card
   std::optional<OtherAgents> other_agents = {};
 };
 
@@ -136,6 +136,7 @@ struct Fetched {
   std::string etag = {};                             // empty: none
   std::optional<std::chrono::seconds> max_age = {};  // Cache-Control; zero: no-cache or no-store
   std::string links = {};                            // Link; joined by commas
+  std::string accepted = {};  // of a card that find_remotes has accepted: the text to read it from
 };
 
 // GETs a document. `version` is sent as A2A-Version, unless it is empty. `known` is an earlier copy; it is

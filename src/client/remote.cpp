@@ -113,6 +113,21 @@ std::optional<CallError> no_such_agent(const Target& target, int stop_fd) {
   return error;
 }
 
+// Returns the text to read the card from. Empty text: the agent has no card.
+tl::expected<std::string, CallError> accepted(const Target& target, std::string_view card) {
+  if (!target.accept_card) return std::string(card);
+  auto text = target.accept_card(outbound::origin_of(target.card_url()), card);
+  if (!text)
+    return tl::unexpected(CallError{.text = std::move(text.error().for_caller), .refused_card = true});
+  return std::move(*text);
+}
+
+tl::expected<protocol::RemoteCard, CallError> read_card(std::string_view text) {
+  auto card = protocol::read_remote_card(text);
+  if (!card) return failed("the agent's card is invalid: " + card.error().for_caller);
+  return std::move(*card);
+}
+
 }  // namespace
 
 tl::expected<std::string, CallError> agent_list(const Target& target, int stop_fd) {
@@ -203,6 +218,7 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     const ProtocolVersion version = protocol::version_named(target.a2a).value_or(ProtocolVersion::v1_0);
     auto remote = over_grpc({target.endpoint, Binding::grpc, version, {}}, true, target.items_max);
     if (!remote) return failed("A2A " + target.a2a + " over gRPC is not supported by this program");
+    if (const auto text = accepted(target, ""); !text) return tl::unexpected(text.error());
     remote->agent = target.agent;
     remotes.push_back(std::move(*remote));
   } else if (!fetched) {
@@ -213,17 +229,23 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
     auto dialect = protocol::a2a::client_dialect(*forced, binding, {}, target.items_max);
     if (!dialect) return failed("A2A " + target.a2a + " has no REST binding; use jsonrpc");
+    if (const auto text = accepted(target, ""); !text) return tl::unexpected(text.error());
+    if (card_kept) card_kept->reset();
     remotes.push_back({endpoint_url(target.card_url(), target.agent), std::move(dialect)});
   } else {
-    if (target.refuse_card) {
-      auto reason = target.refuse_card(outbound::origin_of(target.card_url()), fetched->text);
-      if (reason) return tl::unexpected(CallError{.text = std::move(*reason), .refused_card = true});
-    }
-    const auto card = protocol::read_remote_card(fetched->text);
-    if (!card) return failed("the agent's card is invalid: " + card.error().for_caller);
+    const std::string_view sent = base::without_mark(fetched->text);
+    // What is no card at all is an answer that went wrong, and says nothing about an earlier card.
+    if (const auto any = read_card(sent); !any) return tl::unexpected(any.error());
+    auto text = accepted(target, sent);
+    if (!text) return tl::unexpected(text.error());
+    const auto card = read_card(*text);
+    if (!card) return tl::unexpected(card.error());
     remotes = choose_remotes(*card, target.a2a, purpose, target.transport, target.items_max);
     if (remotes.empty()) return failed(nothing_fits(*card, target, purpose));
-    if (card_kept) *card_kept = *fetched;
+    if (card_kept) {
+      *card_kept = *fetched;
+      (*card_kept)->accepted = std::move(*text);
+    }
   }
   for (Remote& remote : remotes) {
     if (!target.endpoint.empty()) remote.url = target.endpoint;

@@ -10,6 +10,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "base/error.h"
 #include "client/endpoint.h"
 #include "protocol/card/remote_card.h"
 
@@ -25,8 +26,8 @@ struct Target {
   std::string endpoint;   // the interface's URL, instead of the card's; empty: the card's
   bool grpc_text_files = false;  // see ChannelTarget::files_are_text
   bool trust_card = false;       // the token goes to any origin that the card names
-  // Why the card is refused that was fetched from the origin; nullopt if it is not. Null: none is.
-  std::function<std::optional<std::string>(std::string_view origin, std::string_view card)> refuse_card = {};
+  // See outbound::CardRules::accept. Null: every card is accepted as it is.
+  std::function<base::Result<std::string>(std::string_view origin, std::string_view card)> accept_card = {};
   // See protocol::a2a::ObjectReader.
   std::size_t items_max = std::numeric_limits<std::size_t>::max();
 
@@ -52,7 +53,8 @@ std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string
 
 // Returns the interfaces of the target; never empty. A target that specifies the interface needs no card. The
 // token goes only to the origin that the target names, unless `trust_card` is set. `card` may be null.
-// Otherwise it holds an earlier copy of the card or nullopt, and is set to the current card.
+// Otherwise it holds an earlier copy of the card or nullopt, and is set to the current card, or to nullopt if
+// the agent turns out to have none.
 tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, Purpose purpose,
                                                           int stop_fd = -1,
                                                           std::optional<Fetched>* card = nullptr);

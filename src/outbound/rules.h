@@ -5,13 +5,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/span.h"
 #include "outbound/address.h"
 #include "outbound/breakers.h"
@@ -31,6 +32,15 @@ struct Limits {
   std::size_t items_max = 100'000;       // artifacts, messages and parts, counted together
 };
 
+// What decides about the cards of agents elsewhere. Null functions: each is accepted as it is.
+struct CardRules {
+  // Returns the text from which the card of an agent at the origin is to be read: what its signature covers,
+  // or all of it. Fails with the reason why the card is refused. Empty text: the agent has no card.
+  std::function<base::Result<std::string>(std::string_view origin, std::string_view card)> accept = {};
+  // A number that changes when `accept` may answer differently from before.
+  std::function<std::uint64_t()> generation = {};
+};
+
 // The addresses that agents elsewhere may have, and the objects that their calls share.
 struct Rules {
   std::vector<std::string> origins;  // "https://host:port": these may have any address
@@ -41,8 +51,7 @@ struct Rules {
   ByteBudget* budget = nullptr;      // for answers; as `breakers`; null: unbounded
   Limits limits = {};
   Proxy proxy = {};
-  // Why the card of an agent at the origin is refused; nullopt if it is not. Null: none is.
-  std::function<std::optional<std::string>(std::string_view origin, std::string_view card)> refuse_card = {};
+  CardRules cards = {};
 
   // These rules for one server, which may have a proxy of its own.
   Rules of(const Server& server) const;

@@ -46,13 +46,13 @@ class SignedCards(unittest.TestCase):
         path.write_bytes(server.http("GET", "/.well-known/jwks.json").raw)
         return path
 
-    def front(self, url, **cards):
-        """A server whose agent `far` is at the URL."""
+    def front(self, url, a2a=None, **cards):
+        """A server whose agent `far` is at the URL. `a2a`: members of its card here."""
         front = Front({}, [url.split("/agents")[0]], more_config={"cards": cards})
         self.addCleanup(front.discard)
         (front.agents_folder / "far").mkdir()
         (front.agents_folder / "far" / "card.json").write_text(
-            json.dumps({"name": "Far", "baton": {"executor": "a2a", "url": url}}), encoding="utf-8")
+            json.dumps({"name": "Far", "baton": {"executor": "a2a", "url": url, **({"a2a": a2a} if a2a else {})}}), encoding="utf-8")
         return front.start()
 
     @staticmethod
@@ -141,6 +141,53 @@ class SignedCards(unittest.TestCase):
                     self.assertIn(says, front.log_text())
                     if says:
                         self.assertEqual(state, "failed")
+
+    def test_what_no_signature_covers_is_never_used_if_one_is_required(self):
+        with self.signing() as far, CardSite() as evil:
+            keys = self.keys_file(far)
+            signed = far.http("GET", CARD, headers=NEWEST).body
+            unsigned = evil.card
+            trusted = [f"http://127.0.0.1:{evil.port}={keys}"]
+            evil.set({"supported_interfaces": signed.pop("supportedInterfaces"), **signed, "url": evil.url,
+                      "protocolVersion": "0.3.0"})
+            renamed = evil.card
+            for card, status, a2a, says in ((b"\xef\xbb\xbf" + unsigned, 200, None, "the agent's card is not signed"),
+                                            (b"", 404, {"version": "1.0"}, "the agent has no card"),
+                                            (renamed, 200, None, "")):
+                with self.subTest(says or "renamed"):
+                    evil.card, evil.status = card, status
+                    front = self.front(evil.url, a2a, verify="require", trusted_keys=trusted)
+                    self.assertEqual(self.outcome(front), "failed")
+                    self.assertEqual("refused the agent card" in front.log_text(), bool(says), front.log_text())
+                    self.assertIn(says, front.log_text())
+                    self.assertEqual(evil.there.sends, [])
+            shown = subprocess.run([harness.PROGRAM, "card", evil.url, "--key", keys, "--verify", "require"],
+                                   capture_output=True, text=True, check=False, env=harness.program_environment())
+            self.assertIn("good, by ", shown.stdout)
+            self.assertIn(f"127.0.0.1:{far.port}", shown.stdout)
+            self.assertNotIn(f"127.0.0.1:{evil.port}", shown.stdout)
+
+    def test_a_reload_that_requires_signatures_ends_the_use_of_a_card_that_is_kept(self):
+        with CardSite(Cache_Control="max-age=3600") as site:
+            front = self.front(site.url)
+            self.assertEqual(self.outcome(front), "completed")
+            shown = "/agents/far/.well-known/agent-card.json"
+            self.assertEqual(front.http("GET", shown).body["description"], "What they do.")
+            front.config["cards"]["verify"] = "require"
+            self.reload(front)
+            self.assertIn("without cards.trusted_keys", front.log_text())
+            self.assertEqual(self.outcome(front), "failed")
+            self.assertIn("the agent's card is not signed", front.log_text())
+            self.assertEqual(front.http("GET", shown).body["description"], "")
+            front.config["cards"]["verify"] = "off"
+            self.reload(front)
+            self.assertEqual(self.outcome(front), "completed")
+
+    def test_the_next_key_is_shown_before_anything_is_signed_and_each_key_once(self):
+        one = str(self.folder / "one.pem")
+        with harness.Server(["echo"], {"cards": {"published_keys": [one, one]}}) as server:
+            self.assertEqual(len(server.http("GET", "/.well-known/jwks.json").body["keys"]), 1)
+            self.assertNotIn("signatures", server.http("GET", CARD, headers=NEWEST).body)
 
     def test_the_command_card_shows_who_has_signed(self):
         def show(*words):

@@ -40,10 +40,25 @@ std::shared_ptr<const task::AgentCard> RemoteInterfaces::card() const {
   return found_.with([](const Found& found) { return found.card; });
 }
 
+std::uint64_t RemoteInterfaces::generation() const {
+  return rules_.cards.generation ? rules_.cards.generation() : 0;
+}
+
+std::vector<client::Remote> RemoteInterfaces::known() const {
+  const std::uint64_t now = generation();
+  return found_.with([&](const Found& found) {
+    return found.generation == now ? found.remotes : std::vector<client::Remote>();
+  });
+}
+
 bool RemoteInterfaces::begin_refresh() const {
   const auto now = Clock::now();
+  const std::uint64_t rules = generation();
   return found_.with([&](Found& found) {
-    if (now < found.until || now < found.ask_after) return false;
+    const bool is_fresh = found.generation == rules && now < found.until;
+    const bool is_asked = found.asked == rules && now < found.ask_after;
+    if (is_fresh || is_asked) return false;
+    found.asked = rules;
     found.ask_after = now + kFetch;
     return true;
   });
@@ -55,20 +70,18 @@ RemoteInterfaces::Remotes RemoteInterfaces::find(int stop_fd, bool despite_break
 }
 
 std::optional<RemoteInterfaces::Remotes> RemoteInterfaces::at_hand() const {
-  const auto now = Clock::now();
-  auto [known, is_fresh] =
-      found_.with([&](const Found& found) { return std::pair(found.remotes, now < found.until); });
+  auto remotes = known();
   // Use the known interfaces while another thread fetches the card.
-  if (known.empty() || (!is_fresh && begin_refresh())) return std::nullopt;
-  return known;
+  if (remotes.empty() || begin_refresh()) return std::nullopt;
+  return remotes;
 }
 
 // Uses the known interfaces while the card cannot be fetched.
 RemoteInterfaces::Remotes RemoteInterfaces::renewed(int stop_fd, bool despite_breaker) const {
   auto remotes = refresh(stop_fd, despite_breaker);
   if (remotes || remotes.error().refused_card) return remotes;
-  auto known = found_.with([](const Found& found) { return found.remotes; });
-  if (!known.empty()) return known;
+  auto earlier = known();
+  if (!earlier.empty()) return earlier;
   return remotes;
 }
 
@@ -128,8 +141,8 @@ std::shared_ptr<RemoteInterfaces::Wait> RemoteInterfaces::fetch(
     loop.post([tell = std::move(tell), remotes = std::move(remotes)] { tell(remotes); });
   });
   if (!is_taken) {
-    services.loop.post([tell, known = found_.with([](const Found& found) { return found.remotes; })] {
-      if (!known.empty()) return tell(known);
+    services.loop.post([tell, earlier = known()] {
+      if (!earlier.empty()) return tell(earlier);
       tell(tl::unexpected(client::CallError{
           .text = "too many calls to agents elsewhere are under way", .lost = true, .unsent = true}));
     });
@@ -138,21 +151,33 @@ std::shared_ptr<RemoteInterfaces::Wait> RemoteInterfaces::fetch(
 }
 
 RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_breaker) const {
-  auto fetched = found_.with([](const Found& found) { return found.fetched; });
-  auto remotes = fetch_card(fetched, stop_fd, despite_breaker);
+  std::optional<client::Fetched> fetched;
+  Remotes remotes;
+  std::uint64_t rules = 0;
+  // Again if the rules change meanwhile, since the card may have been accepted by those from before.
+  do {
+    rules = generation();
+    fetched = found_.with([](const Found& found) { return found.fetched; });
+    remotes = fetch_card(fetched, stop_fd, despite_breaker);
+  } while (generation() != rules);
   auto shown = std::make_shared<task::AgentCard>(own_card_);
   if (remotes && fetched) {
-    const auto card = protocol::read_remote_card(fetched->text);
+    const auto card = protocol::read_remote_card(fetched->accepted);
     if (card) *shown = shown_card(own_card_, card->card);
   }
   const auto kept = fetched ? fetched->max_age.value_or(kKept) : kKept;
   const auto now = Clock::now();
   const bool is_news = found_.with([&](Found& found) {
+    found.asked = rules;
     found.ask_after = now + kKeptMin;
     const bool was_away = std::exchange(found.is_away, !remotes);
     // An earlier card may have been accepted by rules that have changed since.
-    if (!remotes && remotes.error().refused_card) found.remotes.clear();
+    if (!remotes && (remotes.error().refused_card || found.generation != rules)) {
+      found.remotes.clear();
+      found.card = std::move(shown);
+    }
     if (!remotes) return !was_away;
+    found.generation = rules;
     found.remotes = *remotes;
     found.fetched = std::move(fetched);
     found.card = std::move(shown);
@@ -188,7 +213,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch_card(std::optional<client::Fet
   target.access.intake = &intake;
   target.access.answer_max = kCardMax;
   target.items_max = rules_.limits.items_max;
-  target.refuse_card = rules_.refuse_card;
+  target.accept_card = rules_.cards.accept;
   auto remotes = client::find_remotes(target, client::Purpose::tasks, stop_fd, &card);
   if (!remotes) return remotes;
   for (client::Remote& remote : *remotes) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -66,10 +67,15 @@ class RemoteInterfaces : public std::enable_shared_from_this<RemoteInterfaces> {
     std::shared_ptr<const task::AgentCard> card;  // shared with its readers
     Clock::time_point until{};                    // when the card is to be fetched again
     Clock::time_point ask_after{};                // but not before this: a fetch runs or has just ended
-    bool is_away = false;                         // the last fetch of the card failed
+    std::uint64_t generation = 0;  // of the rules by which the card was accepted: it has no use by others
+    std::uint64_t asked = 0;       // of the rules of the last fetch
+    bool is_away = false;          // the last fetch of the card failed
   };
   Remotes fetch_card(std::optional<client::Fetched>& card, int stop_fd, bool despite_breaker) const;
   Remotes renewed(int stop_fd, bool despite_breaker) const;
+  std::uint64_t generation() const;  // of the rules now
+  // The interfaces that were found by the rules of now; may be empty.
+  std::vector<client::Remote> known() const;
   struct Fetch;
 
   const task::AgentCard own_card_;

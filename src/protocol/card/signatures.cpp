@@ -1,7 +1,8 @@
 #include "protocol/card/signatures.h"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace {
 
 // More than any card has. Each may be tried with each key, for each text.
 constexpr std::size_t kSignaturesMax = 8;
+// Verifications for one card, since others choose how many it would take.
+constexpr std::size_t kTriesMax = 32;
 
 // Each text once.
 base::Result<std::vector<std::string>> texts_to_sign(json::Value card, bool signs_python) {
@@ -39,51 +42,75 @@ std::string header_of(const CardSigning& signing) {
   return members.substr(1, members.size() - 2);
 }
 
-// The canonical texts of a card, each made when it is first needed.
-class Texts {
- public:
-  explicit Texts(json::Value card) : card_(card) {}
-
-  // Encoded as in a JWS; empty if the card has no such text.
-  const std::string& of(CardForm form) {
-    auto& text = texts_[static_cast<std::size_t>(form)];
-    if (!text) {
-      const auto canonical = canonical_card(card_, form);
-      text = canonical ? jose::encode_base64url(*canonical) : std::string();
-    }
-    return *text;
-  }
-
- private:
-  json::Value card_;
-  std::array<std::optional<std::string>, kCardForms.size()> texts_;
+// A canonical text of a card, and how it is in a JWS.
+struct Text {
+  CardForm form;
+  std::string canonical, encoded;
 };
 
-// The form of which the key has signed; nullopt: of none.
-std::optional<CardForm> signed_form(const jose::Jwk& key, jose::Algorithm algorithm, std::string_view header,
-                                    std::string_view signature, Texts& texts) {
+// The different texts of a card, the fullest first.
+std::vector<Text> texts_of(json::Value card) {
+  std::vector<Text> texts;
   for (const CardForm form : kCardForms) {
-    const std::string& text = texts.of(form);
-    const std::string signed_text = std::string(header) + "." + text;
-    if (!text.empty() && key.key.verifies(algorithm, signed_text, signature)) return form;
+    auto canonical = canonical_card(card, form);
+    // Every card without members of its own has the text `{}`, so a signature of that says nothing.
+    if (!canonical || *canonical == "{}") continue;
+    if (std::ranges::find(texts, *canonical, &Text::canonical) != texts.end()) continue;
+    std::string encoded = jose::encode_base64url(*canonical);
+    texts.push_back({form, std::move(*canonical), std::move(encoded)});
   }
-  return std::nullopt;
+  return texts;
 }
 
-CardCheck check_signature(json::Value object, const jose::JwkSet& known, Texts& texts) {
-  using Outcome = CardCheck::Outcome;
-  const std::string_view encoded = object["protected"].string();
-  const auto header = jose::parse_jws_header(encoded);
-  const auto signature = jose::decode_base64url(object["signature"].string());
-  if (!header || !signature) return {Outcome::unknown_key, {}, {}};
-  const bool is_named = !header->kid.empty() && known.has(header->kid);
-  // All keys are tried if the header names none of ours.
-  for (const jose::Jwk* key : known.candidates(is_named ? header->kid : "", header->algorithm)) {
-    const auto form = signed_form(*key, header->algorithm, encoded, *signature, texts);
-    if (form) return {Outcome::good, key->kid, name_of(*form)};
+// Checks the signatures of a card one by one. Keeps the best outcome.
+class Checker {
+ public:
+  Checker(json::Value card, const jose::JwkSet& known)
+      : known_(known), texts_(texts_of(card)), end_(texts_.size()) {}
+
+  void check(json::Value object) {
+    using Outcome = CardCheck::Outcome;
+    const std::string_view encoded = object["protected"].string();
+    const auto header = jose::parse_jws_header(encoded);
+    const auto signature = jose::decode_base64url(object["signature"].string());
+    if (!header || !signature) return keep({Outcome::unknown_key, {}, {}, {}});
+    const bool is_named = !header->kid.empty() && known_.has(header->kid);
+    // All keys are tried if the header names none of ours.
+    for (const jose::Jwk* key : known_.candidates(is_named ? header->kid : "", header->algorithm)) {
+      const auto place = signed_text(*key, header->algorithm, encoded, *signature);
+      if (!place) continue;
+      end_ = *place;
+      const Text& text = texts_[*place];
+      found_ = {Outcome::good, key->kid, name_of(text.form), text.canonical};
+      return;
+    }
+    keep({is_named ? Outcome::wrong : Outcome::unknown_key, header->kid, {}, {}});
   }
-  return {is_named ? Outcome::wrong : Outcome::unknown_key, header->kid, {}};
-}
+
+  CardCheck take() { return std::move(found_); }
+
+ private:
+  // The place of the text of which the key has signed, among those that are fuller than the one found.
+  std::optional<std::size_t> signed_text(const jose::Jwk& key, jose::Algorithm algorithm,
+                                         std::string_view header, std::string_view signature) {
+    for (std::size_t i = 0; i < end_ && tries_ < kTriesMax; ++i, ++tries_) {
+      if (key.key.verifies(algorithm, std::string(header) + "." + texts_[i].encoded, signature)) return i;
+    }
+    return std::nullopt;
+  }
+
+  // A wrong one counts more than one of a stranger.
+  void keep(CardCheck check) {
+    using Outcome = CardCheck::Outcome;
+    if (found_.outcome != Outcome::good && found_.outcome != Outcome::wrong) found_ = std::move(check);
+  }
+
+  const jose::JwkSet& known_;
+  const std::vector<Text> texts_;
+  std::size_t end_;  // of the texts that are still of interest
+  std::size_t tries_ = 0;
+  CardCheck found_;
+};
 
 std::string shown(const std::string& kid) {
   return kid.empty() ? "" : " " + kid;
@@ -120,35 +147,46 @@ base::Result<std::string> sign_card(const std::string& card, const CardSigning& 
 }
 
 CardCheck check_signatures(json::Value card, const jose::JwkSet& known) {
-  using Outcome = CardCheck::Outcome;
-  Texts texts(card);
-  CardCheck found;
+  Checker checker(card, known);
   std::size_t count = 0;
   for (const json::Value each : card["signatures"]) {
     if (++count > kSignaturesMax) break;
-    CardCheck check = check_signature(each, known, texts);
-    if (check.outcome == Outcome::good) return check;
-    // A wrong one counts more than one of a stranger.
-    if (found.outcome != Outcome::wrong) found = std::move(check);
+    checker.check(each);
   }
-  return found;
+  return checker.take();
 }
 
-std::optional<std::string> card_refusal(const CardTrust& trust, std::string_view origin,
+base::Result<std::string> accepted_card(const CardTrust& trust, std::string_view origin,
                                         std::string_view card) {
   using Outcome = CardCheck::Outcome;
-  if (trust.policy == CardPolicy::off) return std::nullopt;
-  const auto document = json::Document::view_of(card);
-  if (!document.root().is_object()) return std::nullopt;
+  const auto refused = [](std::string reason) {
+    return base::fail(base::ErrorCode::permission_denied, std::move(reason));
+  };
+  if (trust.policy == CardPolicy::off) return std::string(card);
+  const bool is_required = trust.policy == CardPolicy::require;
+  if (card.empty() && is_required) return refused("the agent has no card, so none that is signed");
+  if (card.empty()) return std::string();
+  const auto document = json::Document::parse_view(card);
+  if (!document || !document->root().is_object()) return refused("the agent's card is no JSON object");
   const auto keys = trust.keys.find(origin);
   static const jose::JwkSet kNone;
-  const CardCheck check = check_signatures(document.root(), keys == trust.keys.end() ? kNone : keys->second);
-  if (check.outcome == Outcome::good) return std::nullopt;
-  if (check.outcome == Outcome::wrong)
-    return "the agent's card was changed: its signature by the key" + shown(check.kid) + " is wrong";
-  if (trust.policy != CardPolicy::require) return std::nullopt;
-  if (check.outcome == Outcome::absent) return "the agent's card is not signed";
-  return "the agent's card is signed by a key that is not trusted for its origin:" + shown(check.kid);
+  const jose::JwkSet& known = keys == trust.keys.end() ? kNone : keys->second;
+  CardCheck check = check_signatures(document->root(), known);
+  switch (check.outcome) {
+    case Outcome::good:
+      return std::move(check.text);
+    case Outcome::wrong:
+      return refused("the agent's card was changed: its signature by the key" + shown(check.kid) +
+                     " is wrong");
+    case Outcome::unknown_key:
+      if (!is_required && known.keys.empty()) break;
+      return refused("the agent's card is signed by a key that is not trusted for its origin:" +
+                     shown(check.kid));
+    case Outcome::absent:
+      if (!is_required) break;
+      return refused("the agent's card is not signed");
+  }
+  return std::string(card);
 }
 
 }  // namespace baton::protocol

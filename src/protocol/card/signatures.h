@@ -36,14 +36,17 @@ struct CardCheck {
   Outcome outcome = Outcome::absent;
   std::string kid;          // of the signature that decided; empty: it names no key
   std::string_view form{};  // of a good signature: name_of the canonical text
+  std::string text{};       // of a good signature: that text, a card. Nothing else is covered
 };
-// A key that a signature does not name is tried, too: `kid` is a hint.
+// A key that a signature does not name is tried, too: `kid` is a hint. Of several good signatures, the one of
+// the fullest text decides. A card without any member of its own counts as unsigned, and one with many
+// signatures is checked with a bounded number of tries.
 CardCheck check_signatures(json::Value card, const jose::JwkSet& known);
 
 // Which cards are accepted.
 enum class CardPolicy : std::uint8_t {
   off,         // all
-  if_present,  // all but those whose signature is wrong
+  if_present,  // all but those whose signatures are wrong: if the origin has keys here, all that none is of
   require,     // only those with a good signature
 };
 
@@ -52,9 +55,10 @@ struct CardTrust {
   CardPolicy policy = CardPolicy::if_present;
   std::map<std::string, jose::JwkSet, std::less<>> keys;  // of each origin
 };
-// Why a card from the origin is refused; nullopt if it is accepted. A text that is no JSON object is
-// accepted: its reader refuses it.
-std::optional<std::string> card_refusal(const CardTrust& trust, std::string_view origin,
+// Returns the text from which a card of the origin is to be read: what its signature covers if that is good,
+// else the card as it is. Fails with permission_denied and the reason if the card is refused, as a text that
+// is no JSON object is unless all are accepted. Empty text: the agent has no card.
+base::Result<std::string> accepted_card(const CardTrust& trust, std::string_view origin,
                                         std::string_view card);
 
 }  // namespace baton::protocol

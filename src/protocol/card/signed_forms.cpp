@@ -263,13 +263,16 @@ std::string_view name_of(CardForm form) {
 base::Result<std::string> canonical_card(Value card, CardForm form) {
   if (!card.is_object()) return base::fail(base::ErrorCode::invalid_argument, "the card is not an object");
   std::string text = form == CardForm::as_sent ? without("signatures", card) : normal_text(card);
+  // A text with half a surrogate pair is no JSON once it is written again.
   if (form == CardForm::sdk_decoded) {
-    const auto normal = json::Document::view_of(text);
-    text = without("securitySchemes", normal.root());
+    const auto normal = json::Document::parse_view(text);
+    if (!normal) return base::fail(normal.error());
+    text = without("securitySchemes", normal->root());
   }
   if (form != CardForm::as_sent && form != CardForm::specification) {
-    const auto normal = json::Document::view_of(text);
-    text = without_empty(normal.root()).value_or("{}");
+    const auto normal = json::Document::parse_view(text);
+    if (!normal) return base::fail(normal.error());
+    text = without_empty(normal->root()).value_or("{}");
   }
   const auto document = json::Document::parse_view(text);
   if (!document) return base::fail(document.error());
@@ -280,8 +283,8 @@ base::Result<std::string> canonical_card(Value card, CardForm form) {
 std::vector<std::string> empty_values(Value card) {
   std::vector<std::string> found;
   const std::string text = normal_text(card);
-  const auto document = json::Document::view_of(text);
-  if (card.is_object()) find_empty(document.root(), "", found);
+  const auto document = json::Document::parse_view(text);
+  if (card.is_object() && document) find_empty(document->root(), "", found);
   return found;
 }
 

@@ -21,8 +21,9 @@ enum class CardForm {
   python,         // `sdk` in Python's notation (json::Canonical::python), as a2a-python signs
   as_sent,        // every member but `signatures`, unchanged. RFC 8785
 };
-inline constexpr std::array kCardForms{CardForm::specification, CardForm::sdk, CardForm::python,
-                                       CardForm::as_sent, CardForm::sdk_decoded};
+// The fullest first.
+inline constexpr std::array kCardForms{CardForm::specification, CardForm::as_sent, CardForm::sdk,
+                                       CardForm::python, CardForm::sdk_decoded};
 std::string_view name_of(CardForm form);  // for people
 
 // Fails with invalid_argument if the card is no object, or for the reasons of json::canonical_json.

@@ -203,13 +203,15 @@ TEST_CASE("sign_card: there is a signature for each reader's text, and none of a
 }
 
 TEST_CASE(
-    "card_refusal: a wrong signature is refused unless checks are off, other cards only if one is required") {
+    "accepted_card: a wrong signature is refused unless checks are off, other cards only if one is "
+    "required") {
   protocol::CardTrust trust;
   trust.keys["https://a.example"] = keys("js");
   const std::string good = with(kJs), wrong = replaced(good, "Tries", "Lies");
   const auto refused = [&](CardPolicy policy, const std::string& origin, const std::string& card) {
     trust.policy = policy;
-    return protocol::card_refusal(trust, origin, card).value_or("");
+    const auto accepted = protocol::accepted_card(trust, origin, card);
+    return accepted ? std::string() : accepted.error().for_caller;
   };
   const std::string here = "https://a.example", elsewhere = "https://b.example";
   for (const auto policy : {CardPolicy::off, CardPolicy::if_present, CardPolicy::require})
@@ -222,6 +224,67 @@ TEST_CASE(
   CHECK(refused(CardPolicy::require, elsewhere, good).ends_with("not trusted for its origin: js"));
   CHECK(refused(CardPolicy::if_present, here, kCard).empty());
   CHECK(refused(CardPolicy::require, here, kCard) == "the agent's card is not signed");
+  // Who has keys of an origin knows who signs there.
+  trust.keys["https://c.example"] = keys("other");
+  CHECK(refused(CardPolicy::if_present, "https://c.example", wrong)
+            .ends_with("not trusted for its origin: js"));
+  CHECK(refused(CardPolicy::if_present, "https://c.example", kCard).empty());
+  // A card that cannot be read, or is not there.
+  for (const std::string& odd : {"\xEF\xBB\xBF" + kCard, std::string("[]"), std::string(" "), kCard + "x"}) {
+    CHECK(refused(CardPolicy::off, here, odd).empty());
+    for (const auto policy : {CardPolicy::if_present, CardPolicy::require})
+      CHECK(refused(policy, here, odd) == "the agent's card is no JSON object");
+  }
+  CHECK(refused(CardPolicy::if_present, here, "").empty());
+  CHECK(refused(CardPolicy::require, here, "").starts_with("the agent has no card"));
+}
+
+TEST_CASE("accepted_card: a card is read from what its signature covers") {
+  protocol::CardTrust trust{CardPolicy::require, {}};
+  trust.keys["https://a.example"] = keys("js");
+  const auto read = [&](const std::string& card) {
+    return protocol::accepted_card(trust, "https://a.example", card).value_or("(refused)");
+  };
+  CHECK(read(with(kJs)) == kJsText);
+  // The same text is signed of a card whose members have their other names, beside one that is not covered.
+  const std::string renamed = replaced(replaced(with(kJs), "supportedInterfaces", "supported_interfaces"),
+                                       "https://old.example/", "https://evil.example/");
+  CHECK(read(renamed) == kJsText);
+  const std::string whole = canonical(kCard, CardForm::as_sent);
+  CHECK(read(with(signed_by_hand(whole, "js"))) == whole);
+  // The fullest of the texts that are signed, in whichever order they are.
+  const std::string decoded = kJsDecoded.substr(1, kJsDecoded.size() - 2);
+  CHECK(read(with("[" + decoded + "," + kJs.substr(1))) == kJsText);
+  CHECK(read(with("[" + kJs.substr(1, kJs.size() - 2) + "," + decoded + "]")) == kJsText);
+  CHECK(read(with(kJsDecoded)).find("securitySchemes") == std::string::npos);
+  trust.policy = CardPolicy::if_present;
+  CHECK(read(with(kJs)) == kJsText);
+  CHECK(read(kCard) == kCard);
+  trust.policy = CardPolicy::off;
+  CHECK(read(with(kJs)) == with(kJs));
+}
+
+TEST_CASE("Card signatures: one of a text that every card has is none, and tries are bounded") {
+  // Half a surrogate pair leaves no text, and a card without members of its own the empty one.
+  const std::string of_nothing = signed_by_hand("{}", "k");
+  const std::string half = R"(\udc00)", card = replaced(kCard, "Tries", half);
+  CHECK(canonical(card, CardForm::sdk) == "(refused)");
+  CHECK(canonical(card, CardForm::sdk_decoded) == "(refused)");
+  CHECK(canonical(card, CardForm::python) == "(refused)");
+  CHECK(check(with(of_nothing, card), keys("k")).outcome == Outcome::wrong);
+  const auto refused = protocol::sign_card(replaced(kServed, "Ours", half), {key(), ""});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().for_caller != "the card is empty");
+  CHECK(check(R"({"url":"https://evil.example/","signatures":)" + of_nothing + "}", keys("k")).outcome ==
+        Outcome::wrong);
+  // A good signature behind many tries for others is not found.
+  jose::JwkSet many;
+  for (int i = 0; i < 40; ++i)
+    many.keys.push_back({*jose::Key::generate(jose::Key::Type::p256), "other", {}});
+  many.keys.push_back(keys("js").keys.front());
+  CHECK(check(with(kJs), many).outcome == Outcome::good);
+  many.keys.back().kid.clear();
+  CHECK(check(with(kJs), many).outcome == Outcome::unknown_key);
 }
 
 }  // namespace signatures_test
