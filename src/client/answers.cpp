@@ -56,7 +56,8 @@ CallError without_token(const outbound::TokenError& error) {
           .lost = error.may_come,
           .unsent = true,
           .retry_after = error.retry_after,
-          .held = error.held};
+          .held = error.held,
+          .asks = error.asks};
 }
 
 void add_headers(const outbound::HttpAnswer& answer, CallError& error) {

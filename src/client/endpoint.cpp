@@ -84,11 +84,11 @@ StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelC
 
 constexpr int kUnauthorized = 401;
 
-const CallError* error_in(const StreamEnd& end) {
+CallError* error_in(StreamEnd& end) {
   return end.error && !end.opened ? &*end.error : nullptr;
 }
 template <class T>
-const CallError* error_in(const tl::expected<T, CallError>& result) {
+CallError* error_in(tl::expected<T, CallError>& result) {
   return result ? nullptr : &result.error();
 }
 
@@ -104,8 +104,9 @@ Result with_token(const Access& access, int stop_fd, Make make) {
       if (!token) return tl::unexpected(without_token(token.error()));
     }
     Result result = make(*token);
-    const CallError* const error = error_in(result);
+    CallError* const error = error_in(result);
     const bool is_refused = error && error->status == kUnauthorized;
+    if (is_refused && is_second) error->asks = access.credentials->ask_after_refusal();
     if (!is_refused || is_second || !access.credentials->renew(*token)) return result;
   }
 }

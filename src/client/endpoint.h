@@ -39,6 +39,7 @@ struct CallError {
   bool no_card = false;       // the agent has no card, and the Target does not specify the interface
   bool refused_card = false;  // Target::accept_card has refused the agent's card
   std::optional<OtherAgents> other_agents = {};
+  std::optional<outbound::CallerAsk> asks = {};  // it may succeed once the caller has done this
 };
 
 // Returns whether the answer to reading a task decides about it: there is no such task, or no access to it.

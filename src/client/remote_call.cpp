@@ -170,7 +170,9 @@ class HttpAsking final : public HttpCalling, public std::enable_shared_from_this
     if (!right) return tl::unexpected(from_net(right.error(), {true, milliseconds(0)}));
     right_ = std::move(*right);
     auto result = result_in(*remote_.dialect, *end_->answer);
-    if (!result) add_headers(*end_->answer, result.error());
+    if (result) return result;
+    add_headers(*end_->answer, result.error());
+    result.error().asks = std::move(end_->asks);
     return result;
   }
 
@@ -362,8 +364,10 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
 
   StreamEnd how_it_ended() const {
     if (end_ && end_->no_token) return {.error = without_token(*end_->no_token)};
-    if (end_) return reading_.end(end_->answer, {end_->was_connected, end_->held});
-    return reading_.end(stopped(), {true, milliseconds(0)});
+    if (!end_) return reading_.end(stopped(), {true, milliseconds(0)});
+    StreamEnd end = reading_.end(end_->answer, {end_->was_connected, end_->held});
+    if (end.error) end.error->asks = end_->asks;
+    return end;
   }
 
   // The answer of a server that was stopped by what was read.

@@ -7,8 +7,9 @@
 #include <fstream>
 #include <utility>
 
-#include "base/base64.h"
+#include "base/clock.h"
 #include "base/text.h"
+#include "jose/signing_key.h"
 #include "json/document.h"
 #include "outbound/call.h"
 #include "outbound/http_client.h"
@@ -25,10 +26,13 @@ constexpr std::size_t kTokenAnswerMax = std::size_t{64} << 10;
 constexpr std::size_t kTokenMax = std::size_t{16} << 10;
 constexpr std::int64_t kLifetime = 300;            // of a token without expires_in, in seconds
 constexpr std::int64_t kLifetimeMax = 24 * 3'600;  // after which it is fetched anew, whatever its expiry
-constexpr std::int64_t kLifeMargin = 30;           // before its expiry, but at most a tenth of its life
+constexpr std::int64_t kLifeMargin = 60;           // before its expiry, but at most a tenth of its life
 constexpr std::size_t kHiddenMax = 8;              // secrets and tokens that are masked in answers
 constexpr std::size_t kQueryValueMin = 16;         // in a URL's query; shorter ones are words
-constexpr milliseconds kLook{50};                  // how soon a waiting thread sees that its turn is to stop
+constexpr std::string_view kConsent = "Follow the link to allow it. Then send this task a message.";
+constexpr std::string_view kAnswer =
+    "Send this task a message, with a new access token in the header Authorization.";
+constexpr milliseconds kLook{50};  // how soon a waiting thread sees that its turn is to stop
 
 std::string first_line(const std::filesystem::path& file) {
   std::ifstream stream(file);
@@ -38,8 +42,18 @@ std::string first_line(const std::filesystem::path& file) {
   return std::string(base::without_mark(line));
 }
 
-// Empty if it is missing.
+// One byte more than a key may have is enough to see that it is too large.
+std::string key_in(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(jose::kSigningKeyBytesMax + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
+  return text;
+}
+
+// The secret, or the text of the private key. Empty if it is missing.
 std::string secret_of(const Server& server) {
+  if (!server.private_key_file.empty()) return key_in(server.private_key_file);
   if (!server.secret_file.empty()) return first_line(server.secret_file);
   const char* value = std::getenv(server.secret_env.c_str());
   return value ? value : "";
@@ -47,18 +61,6 @@ std::string secret_of(const Server& server) {
 
 auto refused(std::string text) {
   return tl::unexpected(TokenError{std::move(text)});
-}
-
-std::string form(const Server& server, const std::string& secret) {
-  std::string body = "grant_type=client_credentials";
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) body.append("&").append(name).append("=").append(base::percent_encoded(value));
-  };
-  add("scope", server.scope);
-  add("audience", server.audience);
-  if (server.secret_in_body) add("client_id", server.client_id);
-  if (server.secret_in_body) add("client_secret", secret);
-  return body;
 }
 
 // The values in a URL's query that may be keys.
@@ -86,12 +88,65 @@ Credentials::Credentials(Server server, Rules rules) : server_(std::move(server)
   for (const std::string& key : keys_in(server_.url)) hide(key);
 }
 
+Credentials::Credentials(Server server, Rules rules, ForCaller caller)
+    : server_(std::move(server)), rules_(std::move(rules)), caller_(std::move(caller)) {
+  for (const std::string& key : keys_in(server_.url)) hide(key);
+}
+
 bool Credentials::missing() const {
-  return wanted() && !server_.secret_optional && secret_of(server_).empty();
+  if (!wanted() || server_.secret_optional) return false;
+  const std::string secret = secret_of(server_);
+  return server_.private_key_file.empty() ? secret.empty() : !jose::read_signing_key(secret);
+}
+
+std::shared_ptr<Credentials> Credentials::of(const task::SubjectTokenPtr& subject) {
+  if (server_.exchange == Server::Exchange::none || caller_) return shared_from_this();
+  // The constructor is private, which make_shared cannot use.
+  const auto make = [&] {
+    return std::shared_ptr<Credentials>(new Credentials(server_, rules_, ForCaller{subject}));
+  };
+  if (!subject) return make();
+  const std::string digest = jose::sha256(subject->text);
+  const std::lock_guard lock(mutex_);
+  if (const auto* known = of_callers_.find(digest)) return *known;
+  return of_callers_.put(digest, make());
+}
+
+std::optional<CallerAsk> Credentials::ask_after_refusal() const {
+  if (!caller_ || server_.authorize_url.empty()) return std::nullopt;
+  return CallerAsk{"The server of this agent does not let it act for you yet. " + std::string(kConsent),
+                   server_.authorize_url};
+}
+
+// Why no exchange can be asked for.
+std::optional<TokenError> Credentials::without_subject() const {
+  if (!caller_ || (caller_->subject && base::SystemClock().now() < caller_->subject->until))
+    return std::nullopt;
+  TokenError error{caller_->subject ? "the caller's access token has expired"
+                                    : "the caller has no access token"};
+  error.asks.emplace(
+      CallerAsk{"This agent acts for you with your own access token, " +
+                    std::string(caller_->subject ? "which has expired. " : "and has none of yours now. ") +
+                    std::string(kAnswer),
+                {}});
+  return error;
+}
+
+// An exchange that was refused because of the caller may succeed later.
+TokenError Credentials::refused_exchange(const HttpAnswer& answer, TokenError error) const {
+  const auto document = json::Document::view_of(answer.body);
+  if (!caller_ || answer.status < 400 || answer.status > 499 ||
+      !is_about_the_caller(document.root()["error"].string()))
+    return error;
+  const bool has_place = !server_.authorize_url.empty();
+  error.asks.emplace(CallerAsk{"This agent acts for you with your own access token, but " + error.text +
+                                   ". " + std::string(has_place ? kConsent : kAnswer),
+                               server_.authorize_url});
+  return error;
 }
 
 Credentials::Token Credentials::find(int stop_fd, bool despite_breaker) {
-  if (!wanted()) return std::string();
+  if (!wanted() || lacks_caller()) return std::string();
   if (server_.auth == Server::Auth::oauth) return find_token(stop_fd, despite_breaker);
   std::string secret = secret_of(server_);
   if (secret.empty() && !server_.secret_optional) return refused("its key is missing");
@@ -100,7 +155,7 @@ Credentials::Token Credentials::find(int stop_fd, bool despite_breaker) {
 }
 
 bool Credentials::renew(const std::string& token) {
-  if (server_.auth != Server::Auth::oauth) return false;
+  if (server_.auth != Server::Auth::oauth || lacks_caller()) return false;
   const std::lock_guard lock(mutex_);
   if (kept_.token == token) kept_ = {};
   return true;
@@ -174,21 +229,24 @@ tl::expected<std::shared_ptr<HttpRequest>, TokenError> Credentials::token_reques
     secret = secret_at_hand_;
   }
   if (secret.empty()) return refused("its key is missing");
-  hide(secret);
+  if (auto error = without_subject()) return tl::unexpected(std::move(*error));
+  const std::string subject = caller_ ? caller_->subject->text : std::string();
+  auto text = outbound::token_request(server_, secret, subject, base::SystemClock().now());
+  if (!text) return refused("its private key cannot be used: " + text.error().for_caller);
+  // A private key is not sent, and an assertion not to the agent.
+  if (server_.private_key_file.empty()) hide(secret);
+  if (!text->authorization.empty()) hide(text->authorization.substr(text->authorization.find(' ') + 1));
   const auto made = std::make_shared<HttpRequest>(rules_.request_to(server_.token_url));
   HttpRequest& request = *made;
   request.despite_breaker = despite_breaker;
   request.answer_max = kTokenAnswerMax;
   request.content_type = "application/x-www-form-urlencoded";
   request.headers.emplace_back("Accept", "application/json");
-  request.body = form(server_, secret);
-  if (!server_.secret_in_body) {
-    const std::string pair = base::percent_encoded(server_.client_id) + ":" + base::percent_encoded(secret);
-    const std::string encoded = base::encode_base64(pair);
-    hide(encoded);
-    request.headers.emplace_back("Authorization", "Basic " + encoded);
-  }
-  request.mask = mask();
+  request.body = std::move(text->body);
+  if (!text->authorization.empty())
+    request.headers.emplace_back("Authorization", std::move(text->authorization));
+  // Not the tokens of earlier answers: an endpoint may give the same one again.
+  request.mask = std::make_shared<const base::SecretMask>(text->secrets);
   return made;
 }
 
@@ -205,7 +263,7 @@ tl::expected<Credentials::Kept, TokenError> Credentials::read_token(const base::
   }
   if (answer->status != 200) {
     std::string secret;
-    {
+    if (server_.private_key_file.empty()) {
       const std::lock_guard lock(mutex_);
       secret = secret_at_hand_;
     }
@@ -214,14 +272,18 @@ tl::expected<Credentials::Kept, TokenError> Credentials::read_token(const base::
                      .value();
     error.may_come = may_pass(answer->status);
     error.retry_after = retry_after(*answer);
-    return tl::unexpected(std::move(error));
+    return tl::unexpected(refused_exchange(*answer, std::move(error)));
   }
   const auto document = json::Document::view_of(answer->body);
   const json::Value root = document.root();
   Kept kept{root["access_token"].str()};
   const bool is_bearer =
       root["token_type"].absent() || base::same_word(root["token_type"].string(), "Bearer");
-  if (!is_token(kept.token) || !is_bearer) return refused("its token endpoint returned an invalid answer");
+  // An exchange may make tokens of other kinds.
+  const std::string_view kind = root["issued_token_type"].string();
+  const bool is_access = kind.empty() || kind.ends_with(":access_token") || kind.ends_with(":jwt");
+  if (!is_token(kept.token) || !is_bearer || !is_access)
+    return refused("its token endpoint returned an invalid answer");
   const std::int64_t life =
       std::clamp<std::int64_t>(root["expires_in"].integer().value_or(kLifetime), 0, kLifetimeMax);
   kept.until = begun + std::chrono::seconds(life) -
@@ -241,7 +303,7 @@ struct Credentials::Fetch {
 Credentials::~Credentials() = default;
 
 std::optional<Credentials::Token> Credentials::at_hand() {
-  if (server_.auth != Server::Auth::oauth) return find(-1, false);
+  if (server_.auth != Server::Auth::oauth || lacks_caller()) return find(-1, false);
   std::string secret = secret_of(server_);
   const std::lock_guard lock(mutex_);
   secret_at_hand_ = std::move(secret);

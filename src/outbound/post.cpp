@@ -18,6 +18,7 @@ Posted without_token(const TokenError& error) {
   posted.may_come = error.may_come;
   posted.held = error.held;
   posted.retry_after = error.retry_after;
+  posted.asks = error.asks;
   return posted;
 }
 
@@ -79,8 +80,10 @@ PostCall::PostCall(const TokenCall::Services& services, const Server& server, co
             server.auth == Server::Auth::api_key ? server.auth_header : std::string(), milliseconds(0),
             {std::move(on_data), [on_end = std::move(on_end)](TokenCall::End end) {
                if (end.no_token) return on_end(without_token(*end.no_token));
-               on_end(posted_of(std::move(end.answer), {end.was_connected, end.has_begun, end.held},
-                                std::move(end.token)));
+               Posted posted = posted_of(std::move(end.answer), {end.was_connected, end.has_begun, end.held},
+                                         std::move(end.token));
+               posted.asks = std::move(end.asks);
+               on_end(std::move(posted));
              }}) {}
 
 }  // namespace baton::outbound

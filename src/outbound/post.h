@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,7 @@ struct Posted {
   bool held = false;                         // unreachable or no_token: held by the origin's breaker
   std::chrono::milliseconds retry_after{0};  // the delay that the breaker or the server asks for; 0: none
   std::string token;                         // the token that was sent; never to be shown
+  std::optional<CallerAsk> asks = {};  // no_token or refused: it may succeed once the caller has done this
 };
 
 // A Post over an event loop. Threads: the loop's. Destroying it cancels the request, like a Call.

@@ -111,11 +111,15 @@ class TokenCall::Running : public std::enable_shared_from_this<Running> {
       is_second_ = true;
       return find_token();
     }
-    end({std::move(answer), {}, was_connected_, has_begun_, held_, token_});
+    std::optional<CallerAsk> asks;
+    if (is_refused && credentials_ && is_second_) asks = credentials_->ask_after_refusal();
+    end({std::move(answer), {}, was_connected_, has_begun_, held_, token_, std::move(asks)});
   }
 
   void end_without(const TokenError& error) {
-    end({base::fail(base::ErrorCode::unavailable, error.text), error, false, false, error.retry_after, {}});
+    end({.answer = base::fail(base::ErrorCode::unavailable, error.text),
+         .no_token = error,
+         .held = error.retry_after});
   }
 
   void end(End end) {

@@ -30,8 +30,9 @@ class TokenCall {
     std::optional<TokenError> no_token = {};  // there is no token, and nothing was sent
     bool was_connected = false;               // false: nothing was sent
     bool has_begun = false;                   // a piece of the answer was read
-    std::chrono::milliseconds held{0};  // the breaker holds the request back for so long; 0: it does not
-    std::string token = {};             // the one that was sent; never to be shown
+    std::chrono::milliseconds held{0};   // the breaker holds the request back for so long; 0: it does not
+    std::string token = {};              // the one that was sent; never to be shown
+    std::optional<CallerAsk> asks = {};  // it may succeed once the caller has done this
   };
   struct Events {
     std::function<bool(std::string_view)> on_data;  // as that of a Call

@@ -82,6 +82,13 @@ enum class WhenUnknown { refuse, create };
 // The effect of a send to a task that names a context other than the task's own.
 enum class WhenContextDiffers { refuse, ignore };
 
+// The access token that a caller came with, after it was verified. It is never stored.
+struct SubjectToken {
+  std::string text;
+  base::Timestamp until{};  // when it expires
+};
+using SubjectTokenPtr = std::shared_ptr<const SubjectToken>;  // shared by requests, tasks and turns
+
 // A message for an agent: a new task, an answer, or more work for a task.
 struct Submission {
   Caller caller;
@@ -104,6 +111,9 @@ struct Submission {
   // The agents that the task may give work to from now on, as restricted by the caller's token
   // (Budget::agents); null: any.
   std::shared_ptr<const std::vector<std::string>> child_agents;
+  // The caller's token, for agents that act for their callers (outbound::Server::Exchange); null: it has
+  // none, or no agent does.
+  SubjectTokenPtr subject = nullptr;
   // The client's idempotency key for this request, unique in the context. A second request with the same key
   // is a repetition, whatever its content. If empty, the message's id and content decide (README, promise 6).
   std::string name;
