@@ -98,6 +98,9 @@ struct Turn {
   // The `traceparent` for all requests that the turn makes: the trace of its message, with this attempt's
   // own span. Empty if the message came without a trace.
   std::string trace;
+  // The access token of the task's caller, for executors that act outside and are told to exchange it; null:
+  // there is none now.
+  task::SubjectTokenPtr subject = nullptr;
 };
 
 // The hidden agent whose tasks are calls of MCP tools. Only models may delegate to it.

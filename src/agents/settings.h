@@ -1,6 +1,7 @@
 // AgentSettings: the object "baton" of a card.json, with the settings of how an agent runs.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -112,6 +113,14 @@ struct AgentSettings {
   // Whether a server elsewhere does the work.
   bool acts_outside() const {
     return executor == Kind::a2a || executor == Kind::openai || executor == Kind::ag_ui;
+  }
+  // Whether the agent exchanges its callers' access tokens for tokens of its own
+  // (outbound::Server::Exchange).
+  bool acts_for_callers() const {
+    constexpr auto kNone = outbound::Server::Exchange::none;
+    return endpoint.exchange != kNone || std::ranges::any_of(model.mcp, [](const ToolServer& tools) {
+             return tools.server.exchange != kNone;
+           });
   }
   bool keeps_workers() const { return executor == Kind::command && mode == Mode::worker; }
   // The card's `on_unknown`, or else the default that `recovery` implies; never unset.

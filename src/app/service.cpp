@@ -463,7 +463,10 @@ void Service::admit(const Config& config) {
   std::vector<server::Token> tokens = tokens_of(config);
   if (!dev_token_.empty()) tokens.push_back({dev_token_, {kDevOperator}, {}, server::Role::operates});
   options_.tokens = std::move(tokens);
-  if (jwt_) jwt_->set(config.issuers, config_.server.public_url);
+  const bool acts_for_callers =
+      std::ranges::any_of(dependencies_.catalogue.all(),
+                          [](const agents::Agent* agent) { return agent->settings.acts_for_callers(); });
+  if (jwt_) jwt_->set(config.issuers, config_.server.public_url, acts_for_callers);
   if (sign_in_) {
     const SignInOptions& sign_in = config.sign_in;
     sign_in_->provider.set(sign_in);

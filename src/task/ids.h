@@ -21,6 +21,10 @@ inline const Caller kAnonymous{"anonymous"};
 
 // Separates a tenant from the caller's name that follows it. Tenants contain no control characters.
 inline constexpr char kTenantEnd = '\x1f';
+// Separates an authorization server from the subject that follows it, in the name of a caller who comes with
+// its access tokens. No configured caller's name has it.
+inline constexpr char kSubjectBegin = '\x01';
+
 // The caller without its tenant. Limits per caller count by this name.
 inline std::string_view account_of(const Caller& caller) {
   const std::string_view name = caller.value;

@@ -22,6 +22,10 @@ def encoded(content):
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
+def decoded(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
 def openssl(*words, given=b""):
     return subprocess.run(["openssl", *words], input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           check=True).stdout
@@ -35,6 +39,16 @@ def numbers_of(der):
         numbers += der[at + 2:at + 2 + size].lstrip(b"\0").rjust(32, b"\0")
         at += 2 + size
     return numbers
+
+
+def der_of(numbers):
+    """The reverse of numbers_of."""
+    members = b""
+    for number in (numbers[:32], numbers[32:]):
+        number = number.lstrip(b"\0")
+        number = b"\0" + number if number[0] & 0x80 else number
+        members += bytes([2, len(number)]) + number
+    return bytes([0x30, len(members)]) + members
 
 
 class Key:
@@ -56,6 +70,23 @@ class Key:
     def sign(self, text):
         signature = openssl("dgst", "-sha256", "-sign", str(self.file), given=text)
         return numbers_of(signature) if self.algorithm == "ES256" else signature
+
+
+    def claims_in(self, token):
+        """The claims of a token that this key has signed; fails for any other."""
+        text, _, signature = token.rpartition(".")
+        given = decoded(signature)
+        if self.algorithm == "ES256":
+            given = der_of(given)
+        public, proof = self.file.with_suffix(".pub"), self.file.with_suffix(".sig")
+        openssl("pkey", "-in", str(self.file), "-pubout", "-out", str(public))
+        proof.write_bytes(given)
+        openssl("dgst", "-sha256", "-verify", str(public), "-signature", str(proof), given=text.encode())
+        return json.loads(decoded(text.split(".")[1]))
+
+    @staticmethod
+    def header_in(token):
+        return json.loads(decoded(token.split(".")[0]))
 
 
 class AuthorizationServer(relay.Site):

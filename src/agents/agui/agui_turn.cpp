@@ -10,6 +10,7 @@
 
 #include "agents/agui/run_input.h"
 #include "agents/agui/run_relay.h"
+#include "agents/caller_ask.h"
 #include "agents/turn_output.h"
 #include "base/log.h"
 #include "client/decode.h"
@@ -70,13 +71,14 @@ class AguiTurn : public LoopTurn<AguiTurn> {
         settings_(server_->settings),
         rules_(server_->rules),
         input_(std::move(turn)),
+        credentials_(server_->credentials->of(input_.subject)),
         deadline_(Clock::now() + settings_.turn_timeout),
         turn_(gate_, input_.reply_ids),
         relay_(input_, turn_, rules_.limits.arguments_max),
         intake_(rules_.budget, input_.account),
         breaks_(breaks_in(input_.kept)),
         backoff_(kRunRetryFirst, kRetryMax) {
-    turn_.hide([credentials = server_->credentials] { return credentials->mask(); });
+    turn_.hide([credentials = credentials_] { return credentials->mask(); });
   }
 
   // These may be called from any thread.
@@ -103,7 +105,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     elsewhere(
         server_->services.blocking,
         [](AguiTurn& turn) {
-          turn.has_secret_ = !turn.server_->credentials->missing();
+          turn.has_secret_ = !turn.credentials_->missing();
           turn.write_run();
         },
         [](AguiTurn& turn) { turn.begin_run(); });
@@ -145,7 +147,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
                         .intake = &intake_};
     call_.emplace(
         outbound::PostCall::Services{loop(), server_->services.blocking}, settings_.endpoint, rules_,
-        server_->credentials, std::move(post),
+        credentials_, std::move(post),
         [this](std::string_view piece) {
           bool goes_on = false;
           run([&](AguiTurn& turn) { goes_on = turn.take(piece); });
@@ -276,6 +278,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     switch (posted.kind) {
       case Came::no_token:
         if (posted.may_come) return try_again(posted, posted.text);
+        if (posted.asks) return ask_of_caller(*posted.asks);
         return fail("the remote agent cannot be reached: " + posted.text);
       case Came::unreachable:
         return try_again(posted, posted.text);
@@ -306,7 +309,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
         // Counts as a run that broke off: a server that is broken ends the turn.
         return lose(posted, true, why);
       default:
-        return fail(why);
+        return posted.asks ? ask_of_caller(*posted.asks) : fail(why);
     }
   }
 
@@ -356,6 +359,11 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     finish(Asked{ask_for_resending(input_), false, std::move(question)});
   }
 
+  void ask_of_caller(const outbound::CallerAsk& what) {
+    relay_.close();
+    finish(ask_caller(input_, what));
+  }
+
   milliseconds left() const { return std::max(milliseconds(0), until_time(deadline_)); }
   static milliseconds until_time(Clock::time_point time) {
     return std::chrono::duration_cast<milliseconds>(time - Clock::now());
@@ -398,6 +406,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   const AgentSettings& settings_;
   const outbound::Rules& rules_;
   const Turn input_;
+  const std::shared_ptr<outbound::Credentials> credentials_;  // shared with other turns of the caller
   const Clock::time_point deadline_;
   TurnOutput turn_;
   RunRelay relay_;

@@ -39,10 +39,32 @@ AgentSettings::Kind read_kind(std::string_view name) {
   return name == "openai" ? Work::openai : Work::command;
 }
 
-void read_oauth(Value auth, const std::string& place, outbound::Server& endpoint,
-                std::vector<SchemaProblem>& problems) {
+using Exchange = outbound::Server::Exchange;
+
+Exchange read_exchange(std::string_view name) {
+  if (name == "token") return Exchange::token_exchange;
+  return name == "on_behalf_of" ? Exchange::on_behalf_of : Exchange::none;
+}
+
+void read_exchange(Value auth, const std::string& place, outbound::Server& endpoint,
+                   std::vector<SchemaProblem>& problems) {
+  endpoint.exchange = read_exchange(auth["exchange"].string());
+  endpoint.names_actor = auth["actor"].boolean();
+  endpoint.authorize_url = auth["authorize_url"].str();
+  const bool may_sign = endpoint.exchange == Exchange::token_exchange && !endpoint.private_key_file.empty();
+  if (endpoint.names_actor && !may_sign)
+    problems.push_back({place + "/actor", "needs \"exchange\": \"token\" and \"private_key_file\""});
+  if (!endpoint.authorize_url.empty() && endpoint.exchange == Exchange::none)
+    problems.push_back({place + "/authorize_url", "needs \"exchange\""});
+  if (const auto url = outbound::parse_url(endpoint.authorize_url); !endpoint.authorize_url.empty() && !url)
+    problems.push_back({place + "/authorize_url", url.error().for_caller});
+}
+
+void read_oauth(Value auth, const std::string& place, const std::filesystem::path& folder,
+                outbound::Server& endpoint, std::vector<SchemaProblem>& problems) {
   const bool is_oauth = endpoint.auth == outbound::Server::Auth::oauth;
-  for (const char* member : {"token_url", "client_id", "scope", "audience", "client_auth"}) {
+  for (const char* member : {"token_url", "client_id", "scope", "audience", "resource", "client_auth",
+                             "private_key_file", "key_id", "exchange", "actor", "authorize_url"}) {
     if (is_oauth || auth[member].absent()) continue;
     problems.push_back({place + "/" + member, "is only allowed with type \"oauth\""});
   }
@@ -51,7 +73,16 @@ void read_oauth(Value auth, const std::string& place, outbound::Server& endpoint
   endpoint.client_id = auth["client_id"].str();
   endpoint.scope = auth["scope"].str();
   endpoint.audience = auth["audience"].str();
+  endpoint.resource = auth["resource"].str();
   endpoint.secret_in_body = auth["client_auth"].string() == "post";
+  if (!auth["private_key_file"].absent()) endpoint.private_key_file = folder / auth["private_key_file"].str();
+  endpoint.key_id = auth["key_id"].str();
+  const bool has_key = !endpoint.private_key_file.empty();
+  if (has_key && !auth["client_auth"].absent())
+    problems.push_back({place + "/client_auth", "is not allowed with \"private_key_file\""});
+  if (!has_key && !endpoint.key_id.empty())
+    problems.push_back({place + "/key_id", "needs \"private_key_file\""});
+  read_exchange(auth, place, endpoint, problems);
   const auto url = outbound::parse_url(endpoint.token_url);
   if (endpoint.token_url.empty() || endpoint.client_id.empty()) {
     problems.push_back({place, "type \"oauth\" requires \"token_url\" and \"client_id\""});
@@ -69,7 +100,7 @@ void read_auth(Value auth, const std::string& place, const std::filesystem::path
   endpoint.auth = is_key     ? outbound::Server::Auth::api_key
                   : is_oauth ? outbound::Server::Auth::oauth
                              : outbound::Server::Auth::bearer;
-  read_oauth(auth, place, endpoint, problems);
+  read_oauth(auth, place, folder, endpoint, problems);
   if (is_key) endpoint.auth_header = auth["header"].absent() ? "X-API-Key" : auth["header"].str();
   if (!is_key && !auth["header"].absent()) {
     problems.push_back({place + "/header", "is only allowed with type \"api_key\""});
@@ -82,7 +113,10 @@ void read_auth(Value auth, const std::string& place, const std::filesystem::path
     problems.push_back({place + "/optional", "is not allowed with type \"oauth\""});
   endpoint.secret_env = auth["secret_env"].str();
   if (!auth["secret_file"].absent()) endpoint.secret_file = folder / auth["secret_file"].str();
-  if (endpoint.secret_env.empty() == endpoint.secret_file.empty()) {
+  const int secrets = !endpoint.secret_env.empty() + !endpoint.secret_file.empty();
+  if (!endpoint.private_key_file.empty() && secrets > 0) {
+    problems.push_back({place, "must not have a secret beside \"private_key_file\""});
+  } else if (endpoint.private_key_file.empty() && secrets != 1) {
     problems.push_back({place, "must have either \"secret_env\" or \"secret_file\""});
   }
   if (endpoint.secret_env.starts_with("BATON_")) {

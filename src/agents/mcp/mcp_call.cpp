@@ -232,7 +232,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     const bool is_unsent =
         posted.kind == Came::unreachable || (posted.kind == Came::no_token && posted.may_come);
     if (posted.kind == Came::no_token && !posted.may_come)
-      return end({McpCallEnd::Kind::refused, posted.text});
+      return end({McpCallEnd::Kind::refused, posted.text, posted.asks});
     const bool may_have_acted = step_ == Step::ask && !is_busy && !is_unsent;
     const auto kind = may_have_acted ? McpCallEnd::Kind::unknown : McpCallEnd::Kind::unsent;
     const std::string why = posted.kind == Came::refused ? refusal(posted).text : shown(posted.text, posted);
@@ -255,7 +255,8 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     return {McpCallEnd::Kind::refused,
             "it answered with " +
                 outbound::refusal_text(posted.answer,
-                                       {.secret = posted.token, .shows_keys = server_->verbose_errors})};
+                                       {.secret = posted.token, .shows_keys = server_->verbose_errors}),
+            posted.asks};
   }
 
   static std::string shown(const std::string& text, const Posted& posted) {

@@ -35,7 +35,8 @@ struct McpServer {
   LoopServices services;
   std::size_t answer_max = 0;   // bytes
   bool verbose_errors = false;  // the agent's author sees them
-  // How it is spoken to; unset: not known yet. On the loop's thread.
+  // How it is spoken to; unset: not known yet. On the loop's thread. Callers who share no credentials share
+  // no session.
   mutable std::optional<protocol::mcp::Spoken> spoken = {};
 };
 
@@ -57,6 +58,8 @@ struct McpCallEnd {
   };
   Kind kind = Kind::answered;
   std::string text = {};  // why; has no secrets
+  std::optional<outbound::CallerAsk> asks =
+      {};  // unsent or refused: it may succeed once the caller has done this
 };
 
 class McpCall {

@@ -25,6 +25,27 @@ std::shared_ptr<const McpServer> McpServers::find(const std::string& url) const 
   return found == all.end() ? nullptr : *found;
 }
 
+std::shared_ptr<const McpServers> McpServers::of(const std::shared_ptr<const McpServers>& servers,
+                                                 const task::SubjectTokenPtr& subject) {
+  if (!servers) return servers;
+  auto own = std::make_shared<McpServers>();
+  own->time_max = servers->time_max;
+  bool differs = false;
+  for (const auto& one : servers->all) {
+    auto credentials = one->credentials->of(subject);
+    if (credentials == one->credentials) {
+      own->all.push_back(one);
+      continue;
+    }
+    auto copy = std::make_shared<McpServer>(*one);
+    copy->credentials = std::move(credentials);
+    copy->spoken.reset();
+    own->all.push_back(std::move(copy));
+    differs = true;
+  }
+  return differs ? own : servers;
+}
+
 std::vector<std::string> McpServers::missing() const {
   std::vector<std::string> lines;
   for (const auto& one : all) {
@@ -83,6 +104,7 @@ void McpListing::take(const McpCallEnd& end, protocol::mcp::ToolPage page) {
   const std::shared_ptr<const McpServer>& server = servers_->all[at_];
   const std::string origin = outbound::origin_of(server->settings.server.url);
   if (end.kind != McpCallEnd::Kind::answered) {
+    asks_ = end.asks;
     base::log_warn({}, "the tools at {} cannot be listed: {}", origin, end.text);
     return this->end("its tools are unavailable" +
                      (server->verbose_errors ? " (" + origin + ": " + end.text + ")" : std::string()));

@@ -24,6 +24,10 @@ struct McpServers {
 
   // Null if there is none with this URL.
   std::shared_ptr<const McpServer> find(const std::string& url) const;
+  // The servers with the credentials of a turn's caller: `servers`, unless one of them is called for its
+  // callers.
+  static std::shared_ptr<const McpServers> of(const std::shared_ptr<const McpServers>& servers,
+                                              const task::SubjectTokenPtr& subject);
   // What keeps them from being called, one line each.
   std::vector<std::string> missing() const;
 };
@@ -65,6 +69,9 @@ class McpListing {
 
   void start() { go_on(); }
 
+  // Once it has ended: there may be a list once the caller has done this.
+  const std::optional<outbound::CallerAsk>& asks() const { return asks_; }
+
  private:
   void go_on();
   void ask();
@@ -78,6 +85,7 @@ class McpListing {
   std::string cursor_;
   int pages_ = 0;
   std::vector<OfferedTool> tools_;
+  std::optional<outbound::CallerAsk> asks_;
   std::optional<McpCall> call_;
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "agents/caller_ask.h"
 #include "agents/loop_turn.h"
 #include "agents/turn_output.h"
 #include "base/log.h"
@@ -116,7 +117,7 @@ class McpTurn : public LoopTurn<McpTurn> {
     auto call = read_tool_call(input_.request ? *input_.request : input_.message);
     if (!call) return fail("the message is not a call of a tool");
     tool_ = std::move(*call);
-    servers_ = agents_->find(tool_.agent);
+    servers_ = McpServers::of(agents_->find(tool_.agent), input_.subject);
     server_ = servers_ ? servers_->find(tool_.url) : nullptr;
     if (!server_) return fail("the card no longer has the tool's server");
     turn_.hide([credentials = server_->credentials] { return credentials->mask(); });
@@ -128,6 +129,13 @@ class McpTurn : public LoopTurn<McpTurn> {
     if (!question) return fail("the tool's question is no longer known");
     task_ = question->task;
     answer(*question);
+  }
+
+  // What the turn was to do is done by the next one, unless it may have been done.
+  void ask(const McpCallEnd& end) {
+    task::ExecutorState state;
+    if (!task_.empty()) state = state_of_task();
+    finish(ask_caller(input_, *end.asks, state.state));
   }
 
   void answer(const KeptQuestion& question) {
@@ -156,6 +164,7 @@ class McpTurn : public LoopTurn<McpTurn> {
     request(std::move(asking), servers_->time_max, protocol::mcp::read_call,
             [](McpTurn& turn, const McpCallEnd& end) {
               if (end.kind == McpEnd::unknown) return turn.fail_unknown(turn.told(end));
+              if (end.asks) return turn.ask(end);
               if (end.kind == McpEnd::unsent) return turn.fail_to_reach(end);
               end.kind == McpEnd::refused ? turn.fail(end.text) : turn.take();
             });
@@ -175,6 +184,7 @@ class McpTurn : public LoopTurn<McpTurn> {
   void look() {
     request(about_task("tasks/get"), kShort, protocol::mcp::read_task,
             [](McpTurn& turn, const McpCallEnd& end) {
+              if (end.asks) return turn.ask(end);
               if (end.kind == McpEnd::unsent || end.kind == McpEnd::unknown) return turn.wait(kLookAgain);
               end.kind == McpEnd::refused ? turn.fail(end.text) : turn.take();
             });
@@ -209,11 +219,13 @@ class McpTurn : public LoopTurn<McpTurn> {
   }
 
   // Later turns look at the task, also after a crash.
-  void keep_task() {
+  void keep_task() { turn_.emit(state_of_task()); }
+
+  task::ExecutorState state_of_task() const {
     task::ExecutorState state;
     json::Writer out(state.state.text);
     out.object([&] { out.member("task", task_); });
-    turn_.emit(std::move(state));
+    return state;
   }
 
   void wait(milliseconds time) {

@@ -407,6 +407,7 @@ class ModelCall::Running : public std::enable_shared_from_this<Running> {
     const outbound::Posted posted = posted_ ? std::move(*posted_) : outbound::Posted();
     if (intake_) intake_->keep(0);
     end.held = posted.held;
+    end.asks = posted.asks;
     if (end.held || end.kind == Kind::busy || posted.kind == outbound::Posted::Kind::no_token)
       end.retry_after = posted.retry_after;
     end.text = outbound::shown_error(std::move(end.text), posted.token);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agents/loop_turn.h"
@@ -41,6 +42,7 @@ struct ModelCallEnd {
   std::string text = {};                       // why; never names the server or the secret
   std::chrono::milliseconds retry_after = {};  // the delay that a busy server asks for; 0: none
   bool held = false;  // unreachable: the breaker held the request back, for retry_after
+  std::optional<outbound::CallerAsk> asks = {};  // it may succeed once the caller has done this
 };
 
 struct ModelRequestText {

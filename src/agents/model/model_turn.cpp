@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/caller_ask.h"
 #include "agents/client_call.h"
 #include "agents/loop_turn.h"
 #include "agents/model/conversation.h"
@@ -90,9 +91,12 @@ class ModelTurn : public LoopTurn<ModelTurn> {
                   " to the base URL of its API, such as https://host/v1, and restart Baton");
     }
     if (!model_->tools || model_->tools->all.empty()) return begin_conversation({});
-    listing_.emplace(model_->tools, McpListing::About{left(), input_.trace, input_.account},
+    listing_.emplace(model_->tools->of(model_->tools, input_.subject),
+                     McpListing::About{left(), input_.trace, input_.account},
                      [this](const std::string& error, std::vector<OfferedTool> tools) {
                        run([&](ModelTurn& turn) {
+                         const auto asks = turn.listing_->asks();
+                         if (asks) return turn.finish(ask_caller(turn.input_, *asks));
                          if (!error.empty()) return turn.fail(error);
                          turn.begin_conversation(std::move(tools));
                        });
@@ -186,6 +190,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
       request_.without_extras = true;
       return write_request();
     }
+    // A turn that has called tools cannot be begun again.
+    if (end.asks && kept_.rounds.empty()) return finish(ask_caller(input_, *end.asks));
     const milliseconds time = time_for(end);
     const auto pause = may_pass(end) ? backoff_->after({end.retry_after, end.held}, time) : std::nullopt;
     if (!pause) return fail(settings_.verbose_errors ? url() + ": " + end.text : end.text);
@@ -498,7 +504,13 @@ class ModelExecutor final : public Executor {
                   services, std::move(tools)})) {}
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
-    auto running = std::make_shared<ModelTurn>(model_, std::move(turn), std::move(sink));
+    auto model = model_;
+    if (const auto own = model->credentials->of(turn.subject); own != model->credentials) {
+      auto for_caller = std::make_shared<Model>(*model);
+      for_caller->credentials = own;
+      model = std::move(for_caller);
+    }
+    auto running = std::make_shared<ModelTurn>(std::move(model), std::move(turn), std::move(sink));
     running->begin();
     return std::make_unique<LoopExecution<ModelTurn>>(std::move(running));
   }

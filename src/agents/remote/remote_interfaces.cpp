@@ -24,6 +24,13 @@ constexpr std::size_t kAnswerMax = 96 << 20;
 
 }  // namespace
 
+void RemoteInterfaces::authenticate(std::vector<client::Remote>& remotes,
+                                    const std::shared_ptr<outbound::Credentials>& credentials) {
+  for (client::Remote& remote : remotes) {
+    if (remote.access.credentials) remote.access.credentials = credentials;
+  }
+}
+
 RemoteInterfaces::RemoteInterfaces(task::AgentCard card, Endpoint endpoint, outbound::Rules rules)
     : own_card_(std::move(card)),
       endpoint_(std::move(endpoint)),

@@ -29,8 +29,8 @@ class RemoteInterfaces : public std::enable_shared_from_this<RemoteInterfaces> {
   RemoteInterfaces(task::AgentCard card, Endpoint endpoint, outbound::Rules rules);
 
   // Returns the interfaces in the order to try them; never an empty list. May block. The secret goes to
-  // the origin of the card's URL only. `stop_fd`, `despite_breaker` (for the card): see
-  // outbound::HttpRequest.
+  // the origin of the card's URL only. An agent that is called for its callers is asked for its card without
+  // a token. `stop_fd`, `despite_breaker` (for the card): see outbound::HttpRequest.
   Remotes find(int stop_fd, bool despite_breaker = false) const;
 
   // For turns on an event loop, in place of `find`: returns what is known without a request; nullopt: `fetch`
@@ -52,6 +52,9 @@ class RemoteInterfaces : public std::enable_shared_from_this<RemoteInterfaces> {
   // The credentials that are sent, which mask themselves in answers. Shared with turns, whose last answer
   // may be masked after this object is gone.
   const std::shared_ptr<outbound::Credentials>& credentials() const { return credentials_; }
+  // Lets calls to the interfaces use these credentials, where they may have a token at all.
+  static void authenticate(std::vector<client::Remote>& remotes,
+                           const std::shared_ptr<outbound::Credentials>& credentials);
   // False if a secret is required and missing.
   bool has_secret() const;
   // Whether the secret is in a file.

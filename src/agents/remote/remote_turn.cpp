@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/caller_ask.h"
 #include "agents/remote/errand.h"
 #include "agents/remote/relay.h"
 #include "agents/turn_output.h"
@@ -68,13 +69,14 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
         interfaces_(std::move(interfaces)),
         settings_(std::move(settings)),
         input_(std::move(turn)),
+        credentials_(interfaces_->credentials()->of(input_.subject)),
         deadline_(Clock::now() + time_of(*settings_, input_.budget)),
         errand_(input_),
         kept_(read_kept(input_.kept)),
         turn_(gate_, input_.reply_ids),
         relay_(turn_, input_.artifacts),
         card_backoff_(kPauseFirst, kPauseMax) {
-    turn_.hide([credentials = interfaces_->credentials()] { return credentials->mask(); });
+    turn_.hide([credentials = credentials_] { return credentials->mask(); });
   }
 
   // These may be called from any thread.
@@ -123,14 +125,21 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
 
   using OnInterfaces = void (*)(RemoteTurn&, const RemoteInterfaces::Remotes&);
   void with_interfaces(bool despite_breaker, OnInterfaces then) {
-    if (const auto known = interfaces_->at_hand()) return then(*this, *known);
+    if (auto known = interfaces_->at_hand()) return then(*this, for_caller(std::move(*known)));
     card_ =
         interfaces_->fetch(calls(), despite_breaker, [this, then](const RemoteInterfaces::Remotes& found) {
           run([&](RemoteTurn& turn) {
             turn.card_.reset();
-            then(turn, found);
+            then(turn, turn.for_caller(found));
           });
         });
+  }
+
+  // The interfaces with the credentials of this turn's caller.
+  RemoteInterfaces::Remotes for_caller(RemoteInterfaces::Remotes found) const {
+    if (found && credentials_ != interfaces_->credentials())
+      RemoteInterfaces::authenticate(*found, credentials_);
+    return found;
   }
 
   void find_again(const CallError& error) {
@@ -424,7 +433,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   void look_once() {
     if (relay_.outcome()) return conclude({});
     get(speaks_, there_, true, [](RemoteTurn& turn, const Got& got) {
-      if (got.error && client::is_final(*got.error)) {
+      if (got.error && (got.error->asks || client::is_final(*got.error))) {
         FollowEnd end;
         end.error = got.error;
         return turn.conclude(end);
@@ -521,8 +530,16 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
     const bool is_gone = end.error && end.error->rpc_code == protocol::a2a::kTaskNotFound && !there_.empty();
     // The answer to a question makes no sense to a new task.
     if (is_gone && resends_ && errand_.answers().empty()) return forget();
+    if (end.error && end.error->asks && may_ask()) return ask_of_caller(*end.error->asks);
     if (end.unknown) return not_known();
     fail("the remote agent: " + (end.error ? end.error->text : "its stream ended without a result"));
+  }
+
+  // Whether another turn may do what this one was to do: the task there is known, or the message may be sent
+  // again.
+  bool may_ask() const { return !kept_.task.empty() || input_.attempt == 1 || resends_; }
+  void ask_of_caller(const outbound::CallerAsk& what) {
+    finish(ask_caller(input_, what, kept_.task.empty() ? task::Json() : state_of(kept_).state));
   }
 
   // Begins again without the task there. If its output was passed on, breaks the turn off to withdraw it.
@@ -678,6 +695,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   const std::shared_ptr<const RemoteInterfaces> interfaces_;  // these two: shared with the executor
   const std::shared_ptr<const AgentSettings> settings_;
   const Turn input_;
+  const std::shared_ptr<outbound::Credentials> credentials_;  // shared with other turns of the caller
   const Clock::time_point deadline_;
   const Errand errand_;
   Kept kept_;  // as the log has it

@@ -24,6 +24,7 @@
 #include "engine/shared/wiring.h"
 #include "engine/turns/child_effects.h"
 #include "engine/turns/running_turn.h"
+#include "engine/turns/subject_tokens.h"
 
 namespace baton::engine {
 
@@ -42,6 +43,7 @@ class TurnRunner {
   // an agent named by a URL, whose slots all such agents of the entry share.
   task::AgentName slots_of(const task::AgentName& agent) const;
   AgentScales& scales() { return scales_; }
+  SubjectTokens& subjects() { return subjects_; }
   Quarantine& quarantine() { return quarantine_; }
   const Quarantine& quarantine() const { return quarantine_; }
   // Returns true if A2A shows the agent's replies in the status that ends its turns.
@@ -158,6 +160,7 @@ class TurnRunner {
   TurnStats& stats_;
   ChildListener listener_;
   ChildQuestions questions_;
+  mutable SubjectTokens subjects_;
   const RunningTurn::Services services_;
   Quarantine quarantine_;
   Scheduler scheduler_;

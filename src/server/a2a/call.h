@@ -54,6 +54,7 @@ class Call : public server::Call {
         rules(of_version),
         binding(over),
         child_agents(std::move(by.child_agents)),
+        subject(std::move(by.subject)),
         scopes(by.scopes) {}
   virtual ~Call() = default;
   Call(const Call&) = delete;
@@ -66,8 +67,9 @@ class Call : public server::Call {
   std::string tenant;           // that the request names; 1.0 only; empty: none
   const protocol::a2a::Rules rules;
   const Binding binding;
-  const ChildAgents child_agents;  // see task::Submission
-  const Scopes scopes;             // of the caller's token
+  const ChildAgents child_agents;       // see task::Submission
+  const task::SubjectTokenPtr subject;  // see task::Submission
+  const Scopes scopes;                  // of the caller's token
   Extensions extensions;
   bool streams = false;  // the operation answers with a stream
 

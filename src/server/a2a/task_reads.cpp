@@ -81,6 +81,7 @@ base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& r
   heed_activation(call, request.numbers);
   request.submission.caller = call.caller;
   request.submission.child_agents = call.child_agents;
+  request.submission.subject = call.subject;
   request.submission.agent = call.agent.name;
   request.submission.trace = trace_of(call.head());
   if (request.submission.trace.empty())

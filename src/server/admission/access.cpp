@@ -106,6 +106,11 @@ ChildAgents child_agents_of(const Token& token) {
   return token.binds_children ? std::make_shared<const std::vector<std::string>>(token.agents) : nullptr;
 }
 
+// Part of the token, so that a request costs no copy.
+task::SubjectTokenPtr subject_of(const TokenPtr& token) {
+  return token->subject.text.empty() ? nullptr : task::SubjectTokenPtr(token, &token->subject);
+}
+
 // Returns the headers that clients of our protocols send, and those that the page asks for, because SDKs add
 // headers of their own. The page's origin is allowed already. The headers it asks for are ignored if they are
 // malformed or too many.
@@ -177,7 +182,7 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
                                                             agent.value) != known->agents.end();
   if (!good_here)
     return base::fail(base::ErrorCode::permission_denied, "this token is not valid for this agent");
-  return Identity{known->caller, child_agents_of(*known), known->scopes};
+  return Identity{known->caller, child_agents_of(*known), known->scopes, subject_of(found.token)};
 }
 
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,

@@ -26,6 +26,7 @@ struct Identity {
   task::Caller caller;
   ChildAgents child_agents;
   Scopes scopes = Scopes::all();
+  task::SubjectTokenPtr subject = nullptr;  // see task::Submission
 };
 // The scopes of the request's token, whatever agents it is for; all if it has no valid one.
 Scopes scopes_of(const ServerOptions& options, const http::Request& request);

@@ -15,7 +15,6 @@ namespace {
 using json::Value;
 using Names = std::vector<std::string>;
 
-constexpr char kSubjectBegin = '\x01';
 constexpr std::size_t kSubjectMax = 256, kShownNameMax = 100;
 constexpr std::size_t kActorsMax = 5;
 constexpr double kSecondsMax = 253'402'300'800;  // the year 10000
@@ -149,11 +148,11 @@ bool is_subject(std::string_view subject) {
 }  // namespace
 
 task::Caller caller_of(std::string_view issuer, std::string_view subject) {
-  return {std::string(issuer) + kSubjectBegin + std::string(subject)};
+  return {std::string(issuer) + task::kSubjectBegin + std::string(subject)};
 }
 
 std::string issuer_of(const task::Caller& caller) {
-  const std::size_t end = caller.value.find(kSubjectBegin);
+  const std::size_t end = caller.value.find(task::kSubjectBegin);
   return end == std::string::npos ? std::string() : caller.value.substr(0, end);
 }
 

@@ -83,7 +83,7 @@ struct JwtIssuers::Waiter {
 JwtIssuers::JwtIssuers(const base::Clock& clock, const base::Clock& steady, After after)
     : clock_(clock), steady_(steady), after_(std::move(after)) {}
 
-void JwtIssuers::set(std::vector<server::Issuer> issuers, std::string public_url) {
+void JwtIssuers::set(std::vector<server::Issuer> issuers, std::string public_url, bool keeps_texts) {
   state_.with([&](State& state) {
     std::vector<Tracked> tracked;
     for (server::Issuer& each : issuers) {
@@ -100,6 +100,7 @@ void JwtIssuers::set(std::vector<server::Issuer> issuers, std::string public_url
     }
     state.issuers = std::move(tracked);
     state.public_url = std::move(public_url);
+    state.keeps_texts = keeps_texts;
     state.known.clear();
     state.refused.clear();
     ++state.generation;
@@ -167,6 +168,7 @@ JwtIssuers::Signed JwtIssuers::check(std::string_view secret, Fits fits) {
     if (named->keys && steady_.now() < named->fetched + kAgeMax) keys = named->keys;
     found.public_url = state.public_url;
     found.generation = state.generation;
+    found.keeps_texts = state.keeps_texts;
   });
   if (!issuer) return refused(not_valid("iss is no issuer of the configuration"));
   if (std::ranges::find(issuer->algorithms, jws->algorithm) == issuer->algorithms.end())
@@ -201,6 +203,7 @@ TokenSource::Found JwtIssuers::verify(std::string_view secret, const std::string
       chain.append(chain.empty() ? "" : ", for ").append(base::loggable(actor));
     base::log_info({{"caller", claimed->token.caller.value}}, "its token is used by {}", chain);
   }
+  if (found.keeps_texts) claimed->token.subject = {std::string(secret), claimed->expires};
   const TokenPtr token = std::make_shared<const Token>(std::move(claimed->token));
   state_.with([&](State& state) {
     if (state.generation == found.generation && state.known.find(digest) == nullptr)

@@ -35,7 +35,8 @@ class JwtIssuers final : public TokenSource {
   JwtIssuers(const base::Clock& clock, const base::Clock& steady, After after);
 
   // Replaces the issuers. One whose keys come from the same place keeps them, but a file is read again.
-  void set(std::vector<server::Issuer> issuers, std::string public_url);
+  // `keeps_texts`: the texts of known tokens are kept, because agents exchange them (Token::subject).
+  void set(std::vector<server::Issuer> issuers, std::string public_url, bool keeps_texts = false);
 
   Found find(std::string_view secret) override;
   bool await(std::string_view secret, std::function<void()> done) override;
@@ -98,6 +99,7 @@ class JwtIssuers final : public TokenSource {
   struct State {
     std::vector<Tracked> issuers;
     std::string public_url;
+    bool keeps_texts = false;
     base::Lru<std::string, Known> known{kKnownMax};  // by the token's SHA-256
     // A request asks for its token more than once, and each check of a signature takes time.
     base::Lru<std::string, Refused> refused{kRefusedMax};
@@ -111,6 +113,7 @@ class JwtIssuers final : public TokenSource {
     std::shared_ptr<const server::Issuer> issuer = nullptr;  // null: it is refused
     std::string payload = {}, public_url = {};
     std::int64_t generation = 0;
+    bool keeps_texts = false;
     Found refused = {};
   };
   using Fits = bool (*)(const server::Issuer&, std::string_view typ);

@@ -34,8 +34,13 @@ std::optional<Admitted> admitted_at(const Door& door, const http::Request& head,
   if (!caller) return std::nullopt;
   if (door.note) door.note->came_from(caller->caller);
   const bool is_default = &agent == door.services.catalogue.default_agent();
-  return Admitted{door.services, {&agent, false, door.address, is_default}, std::move(caller->caller),
-                  door.note,     std::move(caller->child_agents),           caller->scopes};
+  return Admitted{door.services,
+                  {&agent, false, door.address, is_default},
+                  std::move(caller->caller),
+                  door.note,
+                  std::move(caller->child_agents),
+                  caller->scopes,
+                  std::move(caller->subject)};
 }
 
 bool may_be_id(const task::TaskId& id) {

@@ -42,11 +42,13 @@ struct ChatCall : PlainCall {
       : PlainCall(std::move(way_back), by),
         claims(begins),
         child_agents(by.child_agents),
+        subject(by.subject),
         document(std::move(parsed)) {}
 
   RunClaims& claims;
-  const ChildAgents child_agents;  // see task::Submission
-  const json::Document document;   // the body: an object
+  const ChildAgents child_agents;       // see task::Submission
+  const task::SubjectTokenPtr subject;  // see task::Submission
+  const json::Document document;        // the body: an object
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
   const engine::TaskReader& reader() const { return services.engine.reader(); }

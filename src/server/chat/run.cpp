@@ -322,6 +322,7 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   RunRequest& request = answer.request;
   submission.caller = answer.call->caller;
   submission.child_agents = answer.call->child_agents;
+  submission.subject = answer.call->subject;
   submission.agent = answer.call->agent.name;
   submission.context = answer.conversation;
   submission.metadata = request.metadata;

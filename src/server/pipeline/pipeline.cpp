@@ -309,8 +309,13 @@ base::Result<Admitted> Pipeline::admit(const http::Request& head) const {
   if (!target.agent) return Admitted{services_, target, {}};
   auto caller = identify(services_.options, head, target.agent->name);
   if (caller) {
-    Admitted by{services_,     target, std::move(caller->caller), {}, std::move(caller->child_agents),
-                caller->scopes};
+    Admitted by{services_,
+                target,
+                std::move(caller->caller),
+                {},
+                std::move(caller->child_agents),
+                caller->scopes,
+                std::move(caller->subject)};
     if (!services_.watch) return by;
     by.note = std::make_shared<RequestNote>(services_.watch, head);
     by.note->reached(target.agent->name.value, Protocol::grpc);
@@ -396,9 +401,13 @@ std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Ta
   }
   if (caller) {
     if (exchange->note()) exchange->note()->came_from(caller->caller);
-    return Admitted{
-        services_,     target, std::move(caller->caller), exchange->note(), std::move(caller->child_agents),
-        caller->scopes};
+    return Admitted{services_,
+                    target,
+                    std::move(caller->caller),
+                    exchange->note(),
+                    std::move(caller->child_agents),
+                    caller->scopes,
+                    std::move(caller->subject)};
   }
   refuse_caller(request, caller.error(), [refuse, error = caller.error()] { refuse(error); });
   return std::nullopt;

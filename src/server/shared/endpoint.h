@@ -27,7 +27,8 @@ struct Admitted {
   RequestNotePtr note = {};  // null: requests are not recorded
   // The agents that the caller's tasks may delegate to (task::Submission::child_agents); null: any.
   ChildAgents child_agents = {};
-  Scopes scopes = Scopes::all();  // of the caller's token
+  Scopes scopes = Scopes::all();            // of the caller's token
+  task::SubjectTokenPtr subject = nullptr;  // see task::Submission
 };
 
 }  // namespace baton::server

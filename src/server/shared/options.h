@@ -32,7 +32,8 @@ struct Token {
   Role role = Role::calls;
   bool binds_children = false;  // its tasks may delegate to `agents` only
   Scopes scopes = Scopes::all();
-  std::string certificate = {};  // one of Request::certificate; empty: a bearer token
+  std::string certificate = {};     // one of Request::certificate; empty: a bearer token
+  task::SubjectToken subject = {};  // as it came, if agents may exchange it; empty: they may not
 };
 
 // The agents that a caller's tasks may delegate to; null: any.

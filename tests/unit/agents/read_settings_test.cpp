@@ -55,6 +55,37 @@ TEST_CASE(
         "/baton/auth/scope: is only allowed with type \"oauth\"\n");
 }
 
+TEST_CASE("read_settings: a private key takes the place of a secret, and an exchange is asked for") {
+  const auto card = [](const std::string& auth) {
+    return R"({"executor":"a2a","url":"https://host/","auth":{"type":"oauth","token_url":"https://id/",)"
+           R"("client_id":"me",)" +
+           auth + "}}";
+  };
+  const auto document = json::Document::parse(
+      card(R"("private_key_file":"k.pem","key_id":"k1","resource":"https://host/","exchange":"token",)"
+           R"("actor":true,"authorize_url":"https://id/consent")"));
+  std::vector<json::SchemaProblem> problems;
+  const AgentSettings settings = read_settings(document->root(), "folder", problems);
+  CHECK(problems.empty());
+  CHECK(settings.endpoint.private_key_file == "folder/k.pem");
+  CHECK(settings.endpoint.key_id == "k1");
+  CHECK(settings.endpoint.resource == "https://host/");
+  CHECK(settings.endpoint.exchange == Endpoint::Exchange::token_exchange);
+  CHECK(settings.endpoint.names_actor);
+  CHECK(settings.endpoint.authorize_url == "https://id/consent");
+  CHECK(settings.acts_for_callers());
+  CHECK(problems_of(card(R"("private_key_file":"k","secret_env":"KEY")")) ==
+        "/baton/auth: must not have a secret beside \"private_key_file\"\n");
+  CHECK(problems_of(card(R"("private_key_file":"k","client_auth":"post")")) ==
+        "/baton/auth/client_auth: is not allowed with \"private_key_file\"\n");
+  CHECK(problems_of(card(R"("secret_env":"KEY","key_id":"k","authorize_url":"https://id/")")) ==
+        "/baton/auth/key_id: needs \"private_key_file\"\n/baton/auth/authorize_url: needs \"exchange\"\n");
+  CHECK(problems_of(card(R"("private_key_file":"k","exchange":"on_behalf_of","actor":true)")) ==
+        "/baton/auth/actor: needs \"exchange\": \"token\" and \"private_key_file\"\n");
+  CHECK(problems_of(card(R"("secret_env":"KEY","exchange":"token","authorize_url":"ftp://id/")"))
+            .starts_with("/baton/auth/authorize_url: "));
+}
+
 TEST_CASE("read_settings: a card may name its own proxy, or none") {
   const auto card = [](const std::string& proxy) {
     return R"({"executor":"ag-ui","url":"https://host/")" + proxy + "}";
