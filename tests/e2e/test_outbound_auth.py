@@ -89,7 +89,8 @@ class OutboundAuth(unittest.TestCase):
         cards = {"a2a": with_auth({"url": url["a2a"]}),
                  "ag-ui": with_auth({"executor": "ag-ui", "url": url["ag-ui"]}),
                  "openai": with_auth({"executor": "openai", "url": url["openai"], "model": {"name": "tiny"}}),
-                 "tools": {"executor": "openai", "url": url["openai"], "model": {"name": "tiny", "mcp": [mcp]}}}
+                 "tools": {"executor": "openai", "url": url["openai"], "model": {"name": "tiny", "mcp": [mcp]}},
+                 "plan": {"executor": "workflow", "plan": {"id": "it", "agent": "a2a", "input": "{{/message/text}}"}}}
         origins = [site.url.rstrip("/") for site in (*self.sites.values(), self.issuer)]
         self.server = Front(cards, origins, more_config={
             "tokens": [{"caller": "shop", "token": STATIC}],
@@ -202,6 +203,14 @@ class OutboundAuth(unittest.TestCase):
         # The first message was sent, not the answer.
         self.assertEqual([part["text"] for part in self.there.sends[-1]["parts"]], ["hello"])
         self.assertEqual(self.model.messages()[0], {"role": "user", "content": "hello"})
+        # A child's question is its parent's, and the parent's answer brings the child the token, too.
+        self.issuer.refusal = 400, {"error": "consent_required"}
+        token = self.issuer.token(jti="plan")
+        task = self.send("plan", token)
+        self.assertEqual(task["status"]["state"], "auth-required", task["status"])
+        self.issuer.refusal = None
+        self.done("plan", self.issuer.token(jti="new"), text="I have agreed", task=task["id"])
+        self.assertEqual(self.authorizations("a2a") - {None}, {f"Bearer for-ann-{len(self.issuer.forms)}"})
         self.issuer.refusal = 401, {"error": "invalid_client"}
         task = self.send("a2a", self.issuer.token())
         self.assertEqual(task["status"]["state"], "failed", task["status"])
