@@ -68,6 +68,22 @@ TEST_CASE("Remote: gRPC is used if the card offers nothing else, or if it is ask
   CHECK(chosen(card_of({{"h:1", "GRPC", "1.0"}})) == (built ? Names{"1.0 gRPC h:1"} : Names{}));
 }
 
+TEST_CASE("Remote: an agent that is called without its card is refused if every card must be signed") {
+  if (!client::GrpcChannel::available()) return;
+  Target target;
+  target.transport = "grpc";
+  target.endpoint = "h:1";
+  CHECK(find_remotes(target, Purpose::tasks).has_value());
+  target.accept_card = [](std::string_view, std::string_view card) -> base::Result<std::string> {
+    CHECK(card.empty());
+    return base::fail(base::ErrorCode::permission_denied, "no card");
+  };
+  const auto found = find_remotes(target, Purpose::tasks);
+  REQUIRE_FALSE(found.has_value());
+  CHECK(found.error().refused_card);
+  CHECK(found.error().text == "no card");
+}
+
 TEST_CASE("Remote: lists use 1.0 only, over any binding that offers it") {
   const std::string old = card_of({{"http://h/old", "JSONRPC", "0.3"}});
   CHECK(chosen(old, "", Purpose::lists).empty());
