@@ -96,7 +96,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
                      [this](const std::string& error, std::vector<OfferedTool> tools) {
                        run([&](ModelTurn& turn) {
                          const auto asks = turn.listing_->asks();
-                         if (asks) return turn.finish(ask_caller(turn.input_, *asks));
+                         if (asks && read_kept_rounds(turn.input_.kept).rounds.empty())
+                           return turn.finish(ask_caller(turn.input_, *asks));
                          if (!error.empty()) return turn.fail(error);
                          turn.begin_conversation(std::move(tools));
                        });
@@ -396,7 +397,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   // Returns the server's own id if it is valid and no other call of the conversation has it, else a new
   // one.
   std::string free_id(const std::string& id) const {
-    const bool is_good = !id.empty() && id.size() <= kCallIdMax && base::is_token(id);
+    // Ids that begin with ~ are Baton's own.
+    const bool is_good = !id.empty() && id.front() != '~' && id.size() <= kCallIdMax && base::is_token(id);
     if (is_good && (!input_.used_ids || input_.used_ids->take(id))) return id;
     return "call-" + base::random_hex(12);
   }

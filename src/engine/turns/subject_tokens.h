@@ -19,9 +19,10 @@ class SubjectTokens {
  public:
   static constexpr std::size_t kTokensMax = 10'000;
 
-  // Replaces the task's token. Null is ignored.
+  // Replaces the task's token; null removes it: what a caller sends without its token does not profit from an
+  // earlier one.
   void put(task::TaskKey task, task::SubjectTokenPtr token) {
-    if (!token) return;
+    if (!token) return erase(task);
     state_.with([&](State& state) {
       if (auto* const known = state.tokens.find(task)) {
         *known = std::move(token);
