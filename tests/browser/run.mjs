@@ -11,7 +11,7 @@ import { Server } from "../interop/lib/server.mjs";
 import * as cases from "./cases.mjs";
 import * as chatCases from "./chat_cases.mjs";
 import * as consoleCases from "./console_cases.mjs";
-import { ConsoleServer } from "./lib/console.mjs";
+import { ConsoleServer, isKept } from "./lib/console.mjs";
 import { pages } from "./lib/pages.mjs";
 import { Site } from "./lib/site.mjs";
 import * as startCases from "./start_cases.mjs";
@@ -62,6 +62,7 @@ async function runOne(name, each, { browser, site }) {
   try {
     const response = await page.goto(placeOf(each, site));
     if (!response.ok()) throw new Error(`the page: HTTP ${response.status()}`);
+    await isKept(page);
     await each.run(page, { server: serverOf(each) });
     if (!each.expectsErrors && complaints.length > 0) throw new Error(complaints.join("\n"));
     isGood = true;

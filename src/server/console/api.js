@@ -1,7 +1,7 @@
 // The operator API: its shapes (schema/operate.openapi.json) and calls.
 import { csrf, pageToken, signedIn } from "./signed-in.js";
 import { frames } from "./sse.js";
-import { tokenInAddress, useLink } from "./token-link.js";
+import { takeLink } from "./token-link.js";
 
 /**
  * @typedef {{
@@ -115,12 +115,7 @@ export const token = {
 };
 
 /** Moves a token from the address (#token=...) to where it is kept. Returns whether there was one. */
-export async function takeToken() {
-  const given = tokenInAddress();
-  if (given === null) return false;
-  await useLink(token, given, whose);
-  return true;
-}
+export const takeToken = () => takeLink(token, whose);
 
 /** @param {string} value */
 async function whose(value) {

@@ -3,7 +3,7 @@
 import { newId } from "./bits.js";
 import { lookUp, pageToken, signOut } from "./signed-in.js";
 import { frames } from "./sse.js";
-import { tokenInAddress, useLink } from "./token-link.js";
+import { takeLink } from "./token-link.js";
 
 /**
  * @typedef {import("./api.js").Part} Part
@@ -70,12 +70,7 @@ export function leave() {
 }
 
 /** Moves a token from the address (#token=...) to where it is kept. Returns whether there was one. */
-export async function takeToken() {
-  const given = tokenInAddress();
-  if (given === null) return false;
-  await useLink(token, given, whose);
-  return true;
-}
+export const takeToken = () => takeLink(token, whose);
 
 /** @param {string} value */
 async function whose(value) {

@@ -3,29 +3,49 @@
 import { h } from "./dom.js";
 import { lookUp } from "./signed-in.js";
 
-/** Removes the token from the address, so that no copied address has it; keeps the rest. Null if there is none. */
-export function tokenInAddress() {
+/** The token in the address; null if there is none. */
+const tokenInAddress = () => new URLSearchParams(location.hash.slice(1)).get("token");
+
+/** Removes the token from the address, and keeps the rest: no copied address has it. */
+function clearAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
-  const value = given.get("token");
-  if (value === null) return null;
   given.delete("token");
   const rest = given.toString();
   history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
-  return value;
+}
+
+/** @typedef {{get: () => string, set: (value: string) => void}} Kept */
+
+let before = Promise.resolve(false);
+
+/**
+ * Moves a link's token from the address to where it is kept; calls wait for each other. The address has it until it is
+ * kept or refused, so that a reload meanwhile does not lose it. Returns whether there was one. `whose` returns a text
+ * that names a token's owner, "" if that cannot be found out, and null if the server does not know the token.
+ * @param {Kept} token
+ * @param {(value: string) => Promise<string | null>} whose
+ */
+export function takeLink(token, whose) {
+  before = before.then(async () => {
+    const given = tokenInAddress();
+    if (given === null) return false;
+    if (await isTaken(token, given, whose)) token.set(given);
+    if (tokenInAddress() === given) clearAddress();
+    return true;
+  });
+  return before;
 }
 
 /**
- * Uses the token of a link. `whose` returns a text that names a token's owner, "" if that cannot be found out, and
- * null if the server does not know the token.
- * @param {{get: () => string, set: (value: string) => void}} token
+ * @param {Kept} token
  * @param {string} given
  * @param {(value: string) => Promise<string | null>} whose
  */
-export async function useLink(token, given, whose) {
+async function isTaken(token, given, whose) {
   const used = token.get();
-  if (!given || given === used) return;
+  if (!given || given === used) return false;
   const owner = (used ? await whose(used) : null) ?? (await whoSignedIn());
-  if (owner === null || (await replaces(owner, await whose(given)))) token.set(given);
+  return owner === null || replaces(owner, await whose(given));
 }
 
 /** The name of who has signed in, "" if the server does not say, and null for nobody. */

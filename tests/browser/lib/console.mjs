@@ -4,6 +4,9 @@ import { Server } from "../../interop/lib/server.mjs";
 
 export const tokens = { caller: "ann-secret", viewer: "vera-secret", operator: "otto-secret" };
 
+/** Waits until the page has kept the token of its address: before, another address would lose it. */
+export const isKept = (page) => page.waitForURL((url) => !url.hash.includes("token="));
+
 const config = {
   tokens: [
     { caller: "ann", token: tokens.caller },
