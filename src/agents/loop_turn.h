@@ -8,6 +8,7 @@
 // ends the waits of what runs elsewhere, from any thread.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -41,7 +42,7 @@ class LoopTurn : public std::enable_shared_from_this<T> {
     turn->gate_.close();
     if constexpr (requires { turn->stop_waiting(); }) turn->stop_waiting();
     base::EventLoop& loop = turn->loop();
-    loop.post([turn = std::move(turn)] { turn->run_when_back([](T& self) { self.release(); }); });
+    loop.post([turn = std::move(turn)] { turn->end_now([](T& self) { self.release(); }); });
   }
 
  protected:
@@ -63,6 +64,15 @@ class LoopTurn : public std::enable_shared_from_this<T> {
   void post_when_back(F&& step) {
     loop_.post([self = this->shared_from_this(), step = std::forward<F>(step)]() mutable {
       self->run_when_back(std::move(step));
+    });
+  }
+
+  // Has the loop's thread run a step that ends the turn. Waits only for work that a thread is doing: what
+  // still waits for a thread is left out. From any thread.
+  template <class F>
+  void post_end(F&& step) {
+    loop_.post([self = this->shared_from_this(), step = std::forward<F>(step)]() mutable {
+      self->end_now(std::move(step));
     });
   }
 
@@ -104,9 +114,11 @@ class LoopTurn : public std::enable_shared_from_this<T> {
   template <class Work, class Then>
   void go_away(base::WorkerPool& pool, Work work, Then then) {
     is_away_ = true;
-    const bool is_taken =
-        pool.try_submit([self = this->shared_from_this(), work = std::move(work), then]() mutable {
+    has_begun_ = std::make_shared<std::atomic<bool>>(false);
+    const bool is_taken = pool.try_submit(
+        [self = this->shared_from_this(), has_begun = has_begun_, work = std::move(work), then]() mutable {
           T& turn = *self;
+          if (has_begun->exchange(true)) return turn.loop().post([self = std::move(self)] {});
           std::optional<std::string> why;
           try {
             work(turn);
@@ -148,10 +160,21 @@ class LoopTurn : public std::enable_shared_from_this<T> {
     run(step);
   }
 
+  void end_now(Step step) {
+    if (!is_away_) return run(step);
+    if (has_begun_->exchange(true)) return late_.push_back(std::move(step));
+    late_.push_front(std::move(step));
+    run_late();
+  }
+
   // What came late is first: nobody may want the turn any more.
   void come_back(Step then) {
-    is_away_ = false;
     late_.push_back(std::move(then));
+    run_late();
+  }
+
+  void run_late() {
+    is_away_ = false;
     while (!is_away_ && !late_.empty()) {
       const Step step = std::move(late_.front());
       late_.pop_front();
@@ -161,7 +184,9 @@ class LoopTurn : public std::enable_shared_from_this<T> {
 
   base::EventLoop& loop_;
   bool is_away_ = false;
-  std::deque<Step> late_;  // came while it was
+  std::shared_ptr<std::atomic<bool>>
+      has_begun_;          // what it is away for, or was left out; shared with the pool
+  std::deque<Step> late_;  // came while it was away
 };
 
 template <class T>

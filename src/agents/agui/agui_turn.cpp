@@ -87,7 +87,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   }
   void cancel() {
     stop_waiting();
-    post_when_back([](AguiTurn& turn) { turn.end_canceled(); });
+    post_end([](AguiTurn& turn) { turn.end_canceled(); });
   }
   // Ends a wait for memory, because nobody wants the turn any more.
   void stop_waiting() { intake_.stop(); }
@@ -184,8 +184,8 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     if (call_) call_->pause();
   }
 
-  // Reads the events that wait, up to a long one, which another thread decodes and tells. Returns whether the
-  // run goes on.
+  // Reads the events that wait, up to a long one, which another thread decodes and tells. Returns false if
+  // the run is over.
   bool read() {
     while (!is_decoding_ && !waiting_.empty()) {
       event_ = std::move(waiting_.front());
@@ -432,7 +432,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   base::Result<std::vector<protocol::agui::RunPiece>> decoded_;
   bool is_memory_short_ = false;                     // `decoded_` says so
   std::optional<outbound::Intake::Decoding> right_;  // to it, until what it says has room
-  std::string refusal_;                              // of what was told
+  std::string refusal_;                              // why the telling of the event failed; empty: it did not
   bool is_decoding_ = false;                         // another thread has the reader, the relay and these
   bool is_paused_ = false;                           // `call_` is
   std::uint64_t bytes_ = 0;

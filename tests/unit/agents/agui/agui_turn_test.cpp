@@ -185,10 +185,12 @@ TEST_CASE("AguiTurn: turns that wait for memory to decode keep none from beginni
   const auto until = std::chrono::steady_clock::now() + patience();
   while (budget.counts().waiting < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   REQUIRE(budget.counts().waiting == 2);
-  // A cancel does not wait for memory.
-  waiting.front().turn->cancel();
-  REQUIRE(waiting.front().sink->wait_finished());
-  CHECK(waiting.front().sink->ending() == "canceled");
+  // A cancel waits neither for memory nor for a thread: of these four, two at least wait for one.
+  for (int i = 0; i < 4; ++i) {
+    waiting[i].turn->cancel();
+    REQUIRE(waiting[i].sink->wait_finished());
+    CHECK(waiting[i].sink->ending() == "canceled");
+  }
   is_large = false;
   const auto another = bench.start();
   REQUIRE(another.sink->wait_finished());
@@ -196,7 +198,7 @@ TEST_CASE("AguiTurn: turns that wait for memory to decode keep none from beginni
   { const outbound::Intake::Decoding released = std::move(*all_memory); }
   for (const auto& running : waiting) {
     REQUIRE(running.sink->wait_finished());
-    if (&running != &waiting.front()) CHECK(running.sink->ending() == "done");
+    if (&running >= &waiting[4]) CHECK(running.sink->ending() == "done");
   }
 }
 
