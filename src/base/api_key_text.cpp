@@ -1,7 +1,5 @@
 #include "base/api_key_text.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -9,6 +7,7 @@
 
 #include "base/hex.h"
 #include "base/id.h"
+#include "base/sha256.h"
 
 namespace baton::base {
 namespace {
@@ -117,14 +116,8 @@ std::optional<ApiKeyParts> read_api_key(std::string_view text) {
 }
 
 KeyDigest digest_of_key(std::string_view secret) {
-  // Fetched once: OpenSSL would otherwise look it up for each digest.
-  static EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   KeyDigest digest{};
-  unsigned size = 0;
-  // Without its digests OpenSSL is broken.
-  if (kSha256 == nullptr ||
-      EVP_Digest(secret.data(), secret.size(), digest.data(), &size, kSha256, nullptr) != 1)
-    std::abort();
+  std::ranges::copy(sha256_bytes(secret), digest.begin());
   return digest;
 }
 
@@ -146,10 +139,7 @@ MadeApiKey make_api_key() {
   made.id = base62(random_number(), kIdSize);
   const std::string secret = base62(*bytes, kSecretSize);
   made.text = api_key_text(made.id, secret);
-  for (const unsigned char byte : digest_of_key(secret)) {
-    made.digest += kLowerHex[byte >> 4];
-    made.digest += kLowerHex[byte & 0xf];
-  }
+  made.digest = hex_of(sha256_bytes(secret));
   return made;
 }
 

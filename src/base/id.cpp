@@ -56,12 +56,7 @@ std::string make_uuid() {
 std::string random_hex(int bytes) {
   std::string raw(static_cast<std::size_t>(bytes), '\0');
   fill_random(reinterpret_cast<unsigned char*>(raw.data()), bytes);
-  std::string text;
-  for (unsigned char byte : raw) {
-    text += kLowerHex[byte >> 4];
-    text += kLowerHex[byte & 0x0f];
-  }
-  return text;
+  return hex_of(raw);
 }
 
 std::uint64_t random_number() {

@@ -17,6 +17,13 @@ void require(bool works) {
   if (!works) std::abort();
 }
 
+// Fetched once: OpenSSL would otherwise look it up for each digest.
+const EVP_MD* fetched_sha256() {
+  static EVP_MD* const digest = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  require(digest != nullptr);
+  return digest;
+}
+
 std::uint64_t big_endian(const unsigned char* bytes) {
   std::uint64_t number = 0;
   for (int i = 0; i < 8; ++i) number = number << 8 | bytes[i];
@@ -26,9 +33,7 @@ std::uint64_t big_endian(const unsigned char* bytes) {
 }  // namespace
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  // Fetched once: OpenSSL would otherwise look it up for each digest.
-  static EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  require(context_ != nullptr && kSha256 != nullptr && EVP_DigestInit_ex(context_, kSha256, nullptr) == 1);
+  require(context_ != nullptr && EVP_DigestInit_ex(context_, fetched_sha256(), nullptr) == 1);
 }
 
 Sha256::~Sha256() {
@@ -79,14 +84,15 @@ std::string uuid_of(std::initializer_list<std::string_view> texts) {
   return text;
 }
 
+std::string sha256_bytes(std::string_view text) {
+  std::string digest(32, '\0');
+  require(EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
+                     fetched_sha256(), nullptr) == 1);
+  return digest;
+}
+
 std::string hmac_sha256(std::string_view key, std::string_view text) {
-  std::string hex;
-  for (const char c : hmac_sha256_bytes(key, text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    hex += kLowerHex[byte >> 4];
-    hex += kLowerHex[byte & 0xf];
-  }
-  return hex;
+  return hex_of(hmac_sha256_bytes(key, text));
 }
 
 std::string hmac_sha256_bytes(std::string_view key, std::string_view text) {

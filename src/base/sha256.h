@@ -1,6 +1,6 @@
 // Sha256: the digest of a list of texts. Each text is hashed with its length, so that different lists never
-// hash the same bytes. hmac_sha256: a code that proves to the holder of a key that a text comes from another
-// holder of the key.
+// hash the same bytes. sha256_bytes: the plain digest of one text. hmac_sha256: a code that proves to the
+// holder of a key that a text comes from another holder of the key.
 #pragma once
 
 #include <array>
@@ -41,6 +41,9 @@ class Sha256 {
 // (name-based). Version 8 would be correct for a digest other than SHA-1, but many validators do not know it.
 // Threads: any.
 std::string uuid_of(std::initializer_list<std::string_view> texts);
+
+// The 32 bytes of a text's SHA-256. Threads: any.
+std::string sha256_bytes(std::string_view text);
 
 // HMAC-SHA256 (RFC 2104) in hexadecimal, lower case. Threads: any.
 std::string hmac_sha256(std::string_view key, std::string_view text);

@@ -23,7 +23,7 @@ struct Jwk {
   bool serves(Algorithm wanted) const { return key.fits(wanted) && (!algorithm || *algorithm == wanted); }
 };
 
-// What a key is read for: `key_ops`, if there is one, must list it.
+// The use of a key. If the key has `key_ops`, they must list it.
 enum class KeyUse { verify, sign };
 
 // Reads a public key to verify signatures with. Fails with invalid_argument: an unknown `kty`, `crv` or

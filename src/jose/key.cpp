@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/sha256.h"
 #include "jose/base64url.h"
 
 namespace baton::jose {
@@ -396,13 +397,7 @@ std::string Key::ed25519_public() const {
 }
 
 std::string Key::thumbprint() const {
-  return encode_base64url(sha256(public_members()));
-}
-
-std::string sha256(std::string_view bytes) {
-  std::string digest(32, '\0');
-  EVP_Digest(bytes.data(), bytes.size(), bytes_of(digest), nullptr, fetched_sha256(), nullptr);
-  return digest;
+  return encode_base64url(base::sha256_bytes(public_members()));
 }
 
 }  // namespace baton::jose

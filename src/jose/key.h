@@ -78,7 +78,4 @@ class Key {
   bool is_private_;
 };
 
-// The SHA-256 of the bytes: 32 bytes.
-std::string sha256(std::string_view bytes);
-
 }  // namespace baton::jose

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSecret = "whsec_", kPrivate = "whsk_", kPublic = "whpk_";
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::size_t kSecretMin = 24, kSecretMax = 64, kEd25519Size = 32;
-// Of a config: the one in use, and the next or the last one.
+// Keys of one config: the one in use, and its successor or predecessor.
 constexpr std::size_t kKeysMax = 2;
 
 auto wrong(const char* what) {

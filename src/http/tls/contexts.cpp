@@ -11,6 +11,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/sha256.h"
 #include "http/tls/ssl_outcome.h"
 
 namespace baton::http::tls {
@@ -94,11 +95,8 @@ std::string session_id_of(const Certificate& certificate) {
   for (const std::string& name :
        std::set<std::string>(certificate.names().begin(), certificate.names().end()))
     text += name + '\n';
-  std::string digest(SSL_MAX_SID_CTX_LENGTH, '\0');
-  unsigned int size = 0;
-  EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()), &size, EVP_sha256(),
-             nullptr);
-  return digest;
+  static_assert(SSL_MAX_SID_CTX_LENGTH == 32);
+  return base::sha256_bytes(text);
 }
 
 const unsigned char* bytes_of(const std::string& text) {

@@ -90,7 +90,7 @@ class Checker {
   CardCheck take() { return std::move(found_); }
 
  private:
-  // The place of the text of which the key has signed, among those that are fuller than the one found.
+  // Returns the place of the text that the key has signed. Looks only at texts fuller than the one found.
   std::optional<std::size_t> signed_text(const jose::Jwk& key, jose::Algorithm algorithm,
                                          std::string_view header, std::string_view signature) {
     for (std::size_t i = 0; i < end_ && tries_ < kTriesMax; ++i, ++tries_) {
@@ -99,7 +99,7 @@ class Checker {
     return std::nullopt;
   }
 
-  // A wrong one counts more than one of a stranger.
+  // A wrong signature of a known key counts more than one of an unknown key.
   void keep(CardCheck check) {
     using Outcome = CardCheck::Outcome;
     if (found_.outcome != Outcome::good && found_.outcome != Outcome::wrong) found_ = std::move(check);

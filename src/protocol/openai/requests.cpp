@@ -265,7 +265,7 @@ std::size_t last_user_before(const std::vector<Line>& lines, std::size_t end) {
   return end;
 }
 
-// Of the user's texts only the last is compared: some clients put others before it, such as the date, and
+// Only the last of the user's texts is compared: some clients put others before it, such as the date, and
 // leave them out when they send the message again.
 std::string words_of(const Line& line) {
   if (line.speaker != Speaker::user) return task::text_of(line.message);
@@ -301,7 +301,7 @@ std::string turns_of(json::Value body, const std::vector<Line>& lines, std::size
   return std::to_string(high) + "-" + std::to_string(low);
 }
 
-// Reads from a whole conversation to which question its end may reply. Returns the digest of all of it.
+// Finds the question that the end of a whole conversation may answer. Returns the digest of all of it.
 std::string read_turns(json::Value body, const std::vector<Line>& lines, Asked& asked) {
   const std::size_t news = news_in(lines), before = last_user_before(lines, news);
   if (news > 0) asked.last_words = task::text_of(lines[news - 1].message);

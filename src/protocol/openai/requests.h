@@ -30,9 +30,9 @@ struct Asked {
   // Of a chat completion.
   bool tells_usage = false;  // a stream ends with the usage
 
-  // Of a request that brings its whole conversation: what was said up to the user's last answer but one and
-  // the tools' names, as a digest that the run which replied to it has in its metadata; and that reply.
-  // Empty: there is none.
+  // If the request brings its whole conversation: the digest of the conversation up to the user's last
+  // message but one, and of the tools' names, which the run that replied has in its metadata; and that reply.
+  // Else empty.
   std::string turns_before, last_words;
 };
 

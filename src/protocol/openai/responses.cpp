@@ -401,7 +401,7 @@ class ResponseView final : public chat::RunView {
     });
   }
 
-  // Of the codes of this API, clients take only this one to mean that the same request would fail again.
+  // This is the only code of the API that tells clients that the same request would fail again.
   // After any other some send it again, and each time the agent would do its work once more.
   void write_error(Writer& w) const {
     w.object([&] {

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/loggable.h"
+#include "base/sha256.h"
 #include "jose/base64url.h"
 #include "jose/jws.h"
 #include "json/document.h"
@@ -43,7 +44,8 @@ bool is_place_of(const Issuer& issuer, const Place& place) {
   return issuer.keys_url == place.keys_url && issuer.keys_file == place.keys_file;
 }
 
-// Of all that decides which tokens are accepted, and as what. The same at every node with these rules.
+// The digest of all settings that decide which tokens are accepted, and with which rights. Equal on every
+// node with these rules.
 std::string digest_of(const Issuer& issuer, const std::string& public_url) {
   std::string text;
   json::Writer out(text);
@@ -60,7 +62,7 @@ std::string digest_of(const Issuer& issuer, const std::string& public_url) {
     out.key("agents").strings(issuer.agents).member("agents_claim", issuer.agents_claim);
     out.member("keys_url", issuer.keys_url).member("keys_file", issuer.keys_file);
   });
-  return jose::encode_base64url(jose::sha256(text)).substr(0, kRulesNameSize);
+  return jose::encode_base64url(base::sha256_bytes(text)).substr(0, kRulesNameSize);
 }
 
 seconds pause_after(int failures) {
@@ -127,7 +129,7 @@ TokenSource::Found JwtIssuers::find(std::string_view secret) {
   // The whole form is looked at only if the token is not known.
   if (!secret.starts_with("ey")) return {};
   if (secret.size() > jose::kJwsBytesMax) return not_valid("it is larger than 8 KiB");
-  const std::string digest = jose::sha256(secret);
+  const std::string digest = base::sha256_bytes(secret);
   std::int64_t generation = 0;
   auto answer = state_.with([&](State& state) -> std::optional<Found> {
     generation = state.generation;

@@ -1,5 +1,6 @@
 #include "server/shared/request_note.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/api_key_text.h"
@@ -34,7 +35,8 @@ std::string noted_path(const http::Request& head) {
   // Escaped, a key is not found there.
   if (path.find('%') != std::string::npos && base::without_api_keys(head.path) != head.path)
     path = base::without_api_keys(head.path);
-  return path.substr(0, kPathMax);
+  path.resize(std::min(path.size(), kPathMax));
+  return path;
 }
 
 class NotedSource final : public http::StreamSource {
