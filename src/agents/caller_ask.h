@@ -1,6 +1,5 @@
-// Questions of Baton's own to a caller: a turn cannot go on without the caller's access token, or its consent
-// (outbound::CallerAsk). The caller's answer begins another turn, which does what the one that asked was to
-// do.
+// Questions of Baton's own to a caller: a turn needs the caller's access token, or its consent
+// (outbound::CallerAsk). The caller's answer begins another turn, which does the work of the turn that asked.
 //
 // Threads: any; pure.
 #pragma once

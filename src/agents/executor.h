@@ -98,8 +98,8 @@ struct Turn {
   // The `traceparent` for all requests that the turn makes: the trace of its message, with this attempt's
   // own span. Empty if the message came without a trace.
   std::string trace;
-  // The access token of the task's caller, for executors that act outside and are told to exchange it; null:
-  // there is none now.
+  // The access token of the task's caller, for executors whose card has `exchange`; null: there is none
+  // now.
   task::SubjectTokenPtr subject = nullptr;
 };
 

@@ -102,7 +102,7 @@ std::shared_ptr<server::Sessions> sessions(const Config& config, const Dependenc
   return std::make_shared<server::Sessions>(dependencies.clock, secret);
 }
 
-// What the server's options share with other objects.
+// Objects that the server's options share with others.
 struct Shared {
   std::shared_ptr<server::TokenSource> jwt, api_keys;
   std::shared_ptr<server::Sessions> sessions;

@@ -102,8 +102,7 @@ constexpr Setting kSettings[] = {
      "operator's token"},
 
     {"sign_in.issuer", &to<&Config::sign_in, &SignInOptions::issuer>,
-     "Authorization server, one of issuers, at which people sign in to the console and the chat page; "
-     "without "
+     "Authorization server where people sign in to the console and the chat page, one of issuers; without "
      "it nobody can",
      0, 2048},
     {"sign_in.client_id", &to<&Config::sign_in, &SignInOptions::client_id>,

@@ -1,4 +1,4 @@
-// SignInProvider: the authorization server at which people sign in.
+// SignInProvider: the authorization server where people sign in.
 //
 // Its discovery document is kept for an hour, and a failure to fetch it for five seconds. It is fetched once
 // at a time. Threads: any.
@@ -36,9 +36,9 @@ class SignInProvider final : public server::sign_in::Provider {
     std::optional<base::Error> failure;  // of the last fetch
     base::Timestamp until{};             // of the document or the failure
   };
-  // What is known now; nullopt if it must be fetched.
+  // Does not fetch. Nullopt: there is no document, or it is too old.
   std::optional<base::Result<Known>> kept() const;
-  // With a document that is not too old.
+  // Fetches the document if it is too old.
   base::Result<Known> known();
 
   const base::Clock& steady_;

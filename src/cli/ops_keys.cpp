@@ -63,8 +63,8 @@ void write_list(json::Writer& out, std::string_view name, const std::vector<std:
   if (!words.empty()) out.key(name).strings(words);
 }
 
-// Posts an action on a key. Of a whole key, or a part of one, only the id leaves this program; and what is no
-// id may be a secret, so it does not.
+// Posts an action on a key. If the user gave a whole key, or a part of one, only its id leaves this program.
+// Any other text may be a secret and is not sent.
 int act_on_key(const OpsKeyOptions& options, const char* action, std::string body) {
   const std::string_view in_key = base::id_in_api_key(options.id);
   const std::string id(in_key.empty() ? options.id : in_key);

@@ -18,8 +18,8 @@ namespace {
 using outbound::may_pass;
 using std::chrono::milliseconds;
 
-// Bytes kept of a response that may turn out to be a plain answer instead of a stream.
-constexpr std::size_t kEventMax = 64 << 20;  // of one event of a stream
+// Bytes of one event of a stream, and of an answer that may turn out to be no stream.
+constexpr std::size_t kEventMax = 64 << 20;
 
 // Codes of the protocol that are HTTP statuses. The protocol's own "internal error" is the agent's answer.
 bool is_busy_code(std::int64_t code) {

@@ -234,7 +234,7 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     remotes.push_back({endpoint_url(target.card_url(), target.agent), std::move(dialect)});
   } else {
     const std::string_view sent = base::without_mark(fetched->text);
-    // What is no card at all is an answer that went wrong, and says nothing about an earlier card.
+    // An answer that is not a card is a failed fetch: it does not revoke an earlier card.
     if (const auto any = read_card(sent); !any) return tl::unexpected(any.error());
     auto text = accepted(target, sent);
     if (!text) return tl::unexpected(text.error());

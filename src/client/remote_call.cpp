@@ -110,7 +110,7 @@ class HttpCalling : public Calling {
     CallError canceled{outbound::canceled().for_caller};
     end_span(&canceled);
   }
-  // Of an access without credentials.
+  // Empty if the access has credentials.
   std::string token() const { return remote_.access.credentials ? std::string() : remote_.access.token; }
 
   base::SpanTimer span_;
@@ -247,7 +247,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     return go_on() && is_good;
   }
 
-  // Reads the events that wait, up to a long one or a pause. Returns whether the stream goes on.
+  // Reads the events that wait, up to a long one or a pause. Returns false if the stream is over.
   bool go_on() {
     while (!waiting_.empty() && !is_full_) {
       const std::size_t size = waiting_.front().event.data.size();
@@ -283,7 +283,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     }
   }
 
-  // Has what was decoded taken. Returns whether the stream goes on.
+  // Passes on the event that was decoded. Returns false if the stream is over.
   bool take() {
     if (!waiting_.empty()) waiting_.pop_front();
     const bool is_wanted = streaming_.take(right_);
@@ -297,7 +297,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     if (!is_over_) go_on_reading(take());
   }
 
-  // Reads what has come meanwhile, and more. `goes_on`: the stream does.
+  // Reads the bytes that came meanwhile, and more. `goes_on`: the stream is not over.
   void go_on_reading(bool goes_on) {
     goes_on = goes_on && go_on();
     if (goes_on && !is_busy() && !late_.empty()) goes_on = feed(std::exchange(late_, {}));
@@ -306,7 +306,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     if (call_) call_->resume();
   }
 
-  // What comes now must wait.
+  // Whether bytes that come now must wait.
   bool is_busy() const { return is_decoding_ || is_full_; }
 
   void take_end(TokenCall::End end) {
@@ -357,7 +357,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     is_decoding_ = false;
     if (is_over_) return;
     if (is_whole_taken_) (void)streaming_.take(right_);
-    // The end follows once there is room for what was taken.
+    // The end follows once the output has room.
     if (!is_full_) end_call();
     if (is_full_) is_ended_ = true;
   }
@@ -370,7 +370,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     return end;
   }
 
-  // The answer of a server that was stopped by what was read.
+  // The answer of a server whose stream we stopped.
   static outbound::HttpAnswer stopped() {
     outbound::HttpAnswer answer;
     answer.status = 200;
@@ -390,9 +390,9 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
   RemoteCall::Streaming streaming_;
   StreamReading reading_;
   std::deque<StreamReading::Event> waiting_;
-  std::string late_;  // came while another thread decoded
+  std::string late_;  // came while a thread decoded or the output had no room
   std::optional<TokenCall::End> end_;
-  Right right_;                  // to what was decoded last
+  Right right_;                  // to the event that was decoded last
   bool goes_on_ = true;          // after it
   bool is_decoding_ = false;     // another thread has `reading_`, the first event and `right_`
   bool is_full_ = false;         // `pause`
@@ -433,7 +433,7 @@ class ThreadCalling : public Calling, public std::enable_shared_from_this<Thread
 
   int stop_fd() const { return stop_.get(); }
 
-  // Has the loop run `step` unless the call is over.
+  // Posts `step` to the loop. It does not run if the call is over by then.
   template <class Step>
   void on_loop(Step step) {
     services_.loop.post([self = shared_from_this(), step] {

@@ -62,7 +62,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::string remote_address;
-  // Of the client; null: it has no certificate.
+  // The client's; null: it has none.
   std::shared_ptr<const tls::Peer> certificate = nullptr;
 
   // The first value of the header, or an empty view.

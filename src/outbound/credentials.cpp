@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "jose/signing_key.h"
 #include "json/document.h"
@@ -106,7 +107,7 @@ std::shared_ptr<Credentials> Credentials::of(const task::SubjectTokenPtr& subjec
     return std::shared_ptr<Credentials>(new Credentials(server_, rules_, ForCaller{subject}));
   };
   if (!subject) return make();
-  const std::string digest = jose::sha256(subject->text);
+  const std::string digest = base::sha256_bytes(subject->text);
   const std::lock_guard lock(mutex_);
   if (const auto* known = of_callers_.find(digest)) return *known;
   return of_callers_.put(digest, make());

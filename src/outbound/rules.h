@@ -32,10 +32,10 @@ struct Limits {
   std::size_t items_max = 100'000;       // artifacts, messages and parts, counted together
 };
 
-// What decides about the cards of agents elsewhere. Null functions: each is accepted as it is.
+// Decides about the cards of agents elsewhere. Null functions: each card is accepted as it is.
 struct CardRules {
-  // Returns the text from which the card of an agent at the origin is to be read: what its signature covers,
-  // or all of it. Fails with the reason why the card is refused. Empty text: the agent has no card.
+  // Returns the card to read for an agent at the origin: the text that its signature covers, or all of it.
+  // Fails with the reason why the card is refused. Empty text: the agent has no card.
   std::function<base::Result<std::string>(std::string_view origin, std::string_view card)> accept = {};
   // A number that changes when `accept` may answer differently from before.
   std::function<std::uint64_t()> generation = {};

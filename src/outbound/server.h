@@ -10,10 +10,10 @@
 namespace baton::outbound {
 
 struct Server {
-  // What a caller sent is never passed on. For `exchange`, see below.
+  // A caller's own credentials are never passed on. For `exchange`, see below.
   enum class Auth { none, bearer, api_key, oauth };
-  // For whom a token of `oauth` is: for Baton itself (client credentials), or for the caller of each turn, in
-  // exchange for the access token that the caller came with. That goes to the token endpoint only.
+  // The owner of a token of `oauth`: Baton itself (client credentials), or the caller of each turn, in
+  // exchange for the access token that the caller came with, which goes to the token endpoint only.
   enum class Exchange {
     none,
     token_exchange,  // RFC 8693

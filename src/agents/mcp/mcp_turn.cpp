@@ -131,7 +131,7 @@ class McpTurn : public LoopTurn<McpTurn> {
     answer(*question);
   }
 
-  // What the turn was to do is done by the next one, unless it may have been done.
+  // Asks the caller. The next turn does the work of this one, unless it may already be done.
   void ask(const McpCallEnd& end) {
     task::ExecutorState state;
     if (!task_.empty()) state = state_of_task();

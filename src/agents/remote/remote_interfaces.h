@@ -70,7 +70,7 @@ class RemoteInterfaces : public std::enable_shared_from_this<RemoteInterfaces> {
     std::shared_ptr<const task::AgentCard> card;  // shared with its readers
     Clock::time_point until{};                    // when the card is to be fetched again
     Clock::time_point ask_after{};                // but not before this: a fetch runs or has just ended
-    std::uint64_t generation = 0;  // of the rules by which the card was accepted: it has no use by others
+    std::uint64_t generation = 0;  // of the rules that accepted the card; under others it is not used
     std::uint64_t asked = 0;       // of the rules of the last fetch
     bool is_away = false;          // the last fetch of the card failed
   };

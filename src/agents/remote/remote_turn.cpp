@@ -480,7 +480,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
 
   void hear_got() { hear(protocol::a2a::Update(std::move(got_))); }
 
-  // Calls `how`, elsewhere if it takes long, and goes on when the sink has room.
+  // Calls `how`, on another thread if it takes long, and then `next` once the sink has room.
   void tell(const RemoteCall::Right& right, void (RemoteTurn::*how)(), Next next) {
     if (right) return tell_elsewhere(how, [right, next](RemoteTurn& turn) { turn.when_room(right, next); });
     (this->*how)();
@@ -718,8 +718,8 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   std::shared_ptr<RemoteInterfaces::Wait> card_;
   std::shared_ptr<Conversation> conversation_;  // shared with a thread that decodes
   std::optional<RemoteCall> call_;
-  RemoteCall::Right held_;  // to output for which the sink has no room yet
-  task::Task got_;          // that is about to be told
+  RemoteCall::Right held_;  // to output that waits for room in the sink
+  task::Task got_;          // hear_got passes it on
   base::EventLoop::TimerId timer_ = 0;
   int stops_ = 0;                // how often what was under way was stopped
   milliseconds pause_{0};        // before the next poll

@@ -127,9 +127,8 @@ bool ApiKeys::read_once() {
   });
   background_.again([this] { begin_reading(); });
   for (const Waiting& each : given_up)
-    each.then(
-        fail(ErrorCode::unavailable,
-             "it is stored, but this node cannot read the keys and may go on with those that it knows"));
+    each.then(fail(ErrorCode::unavailable,
+                   "it is stored, but this node cannot read the keys and may still use those that it knows"));
   return false;
 }
 

@@ -1,10 +1,10 @@
-// ApiKeys: operators' actions on API keys, and the keys of the store for whoever checks requests.
+// ApiKeys: operators' actions on API keys. Hands the keys of the store to the code that checks requests.
 //
 // Keys are read at the start, after each change here, and when another node tells of a change. As long as
 // there are keys and other nodes, or notices do not arrive, it also looks every second. Keys that ended
 // kEndedFor ago are removed. Each action is recorded in the audit, a refused one with the error. An action is
 // done once this node has read the keys again. If it cannot in kReads tries, the action fails with
-// unavailable, although it is stored; and the node tries on. Threads: any. `done` is called once, on any
+// unavailable, although it is stored, and the node keeps trying. Threads: any. `done` is called once, on any
 // thread, and must not block; never once the engine has drained.
 #pragma once
 
@@ -61,9 +61,8 @@ class ApiKeys {
   // valid for `overlap`, but not longer than before.
   struct Rotation {
     std::string old;
-    std::string id, digest;  // of the new one
-    std::optional<std::chrono::milliseconds>
-        lifetime;  // of the new one; unset: as the old one's was at first
+    std::string id, digest;                             // of the new one
+    std::optional<std::chrono::milliseconds> lifetime;  // of the new one; unset: the old one's, as made
     std::chrono::milliseconds overlap{0};
     // Whether the operator may make the new key; empty: yes. Must not block.
     std::function<base::Result<void>(const store::ApiKey&)> check = {};

@@ -46,18 +46,18 @@ CardCheck check_signatures(json::Value card, const jose::JwkSet& known);
 // Which cards are accepted.
 enum class CardPolicy : std::uint8_t {
   off,         // all
-  if_present,  // all but those whose signatures are wrong: if the origin has keys here, all that none is of
+  if_present,  // all but those with a wrong signature or, if we have keys of the origin, none that verifies
   require,     // only those with a good signature
 };
 
-// What decides about the cards of agents elsewhere.
+// The rules for the cards of agents elsewhere.
 struct CardTrust {
   CardPolicy policy = CardPolicy::if_present;
   std::map<std::string, jose::JwkSet, std::less<>> keys;  // of each origin
 };
-// Returns the text from which a card of the origin is to be read: what its signature covers if that is good,
-// else the card as it is. Fails with permission_denied and the reason if the card is refused, as a text that
-// is no JSON object is unless all are accepted. Empty text: the agent has no card.
+// Returns the text to read a card of the origin from: the text that its signature covers if that is good,
+// else the card as it is. Fails with permission_denied and the reason if the card is refused. A text that is
+// no JSON object is refused unless the policy is off. Empty text: the agent has no card.
 base::Result<std::string> accepted_card(const CardTrust& trust, std::string_view origin,
                                         std::string_view card);
 

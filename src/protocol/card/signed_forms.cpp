@@ -117,8 +117,8 @@ constexpr Field kCardFields[]{
     {"skills", {}, FieldKind::messages, Stays::if_set, kSkillFields},
     required_text("iconUrl", "icon_url")};
 
-// Writes what lf.a2a.v1 has of a card, without defaults: what a ProtoJSON library writes of what it has read,
-// but for required members, which stay. Values of a wrong type are left out.
+// Writes the members of a card that lf.a2a.v1 knows, without defaults, as a ProtoJSON library writes a card
+// that it has read. Required members stay. Values of a wrong type are left out.
 class NormalWriter {
  public:
   explicit NormalWriter(std::string& out) : out_(out) {}

@@ -35,8 +35,9 @@ Scopes scopes_of(const ServerOptions& options, const http::Request& request);
 base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
                                 const task::AgentName& agent);
 
-// What the request may make page tokens from: a caller's token or certificate (Role::calls), or a session
-// that may call agents. Page tokens do not count. Fails with unauthenticated, unavailable, or as session_of.
+// The source of the page tokens that the request may make: a caller's token or certificate (Role::calls), or
+// a session that may call agents. Page tokens do not count. Fails with unauthenticated, unavailable, or as
+// session_of.
 base::Result<PageSource> page_source(const ServerOptions& options, const http::Request& request);
 
 // Calls `done` once the keys that the request's token needs are fetched, or after two seconds. Returns false,
@@ -53,7 +54,7 @@ bool may_be_key_header(std::string_view name);
 struct Operator {
   std::string name;      // the token's caller, as recorded in the audit log
   bool may_act = false;  // false: a viewer
-  // What the token allows beyond that: no operator makes a key that allows more.
+  // The further rights of the token: no operator makes a key that allows more.
   Scopes scopes = Scopes::all();
   std::vector<std::string> agents = {};  // empty: all
   bool binds_children = false;

@@ -42,7 +42,7 @@ std::string_view named_host(const ServerOptions& options, const http::Request& r
 // "https" if a trusted proxy says so, or says nothing and the listener speaks TLS; else "http".
 std::string_view named_scheme(const ServerOptions& options, const http::Request& request);
 
-// The origin at which browsers reach this server: that of public_url if the request names its host, else by
+// The origin that browsers know this server by: that of public_url if the request names its host, else by
 // named_scheme and named_host.
 std::string own_origin(const ServerOptions& options, const http::Request& request);
 

@@ -32,7 +32,7 @@ struct PageGrant {
 
 bool is_page_token(std::string_view token);
 
-// What a page token is made from.
+// The credential that a page token is made from.
 struct PageSource {
   enum class Kind { token, certificate, api_key, jwt, session };
   Kind kind = Kind::token;
@@ -56,7 +56,7 @@ struct PageCaller {
 base::Result<PageCaller> identify_page(const ServerOptions& options, std::string_view token,
                                        const task::AgentName& agent, base::Timestamp now);
 
-// Reads the body of POST /tokens, {"user", "agent"?, "seconds"?}. Who has signed in needs no user. Fails with
+// Reads the body of POST /tokens, {"user", "agent"?, "seconds"?}. A session needs no user. Fails with
 // invalid_argument, or with unauthenticated if the source ends now.
 base::Result<PageGrant> read_page_grant(std::string_view body, const PageSource& by, base::Timestamp now);
 

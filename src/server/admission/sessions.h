@@ -50,10 +50,10 @@ class Sessions {
   void end(const Session& session);
   // Whether it has ended before its time. `rules`: rules_id at its begin.
   bool has_ended(const std::string& id, std::string_view rules) const;
-  // Names the rules. Whoever makes a session reads it before the rules themselves, so that rights of earlier
+  // Names the rules. Read it before the rules themselves when you make a session, so that rights of earlier
   // rules never get a later name.
   std::string rules_id() const;
-  // What a page that shows the session must send with each request that changes something.
+  // The token that a page of the session must send with each request that changes something.
   std::string csrf_of(const Session& session) const;
 
   static constexpr std::size_t kEndedMax = 10'000;

@@ -1,8 +1,8 @@
-// TokenSecret: signs what only servers with the same secret may have made: sessions, sign-ins under way, and
+// TokenSecret: signs texts that only servers with the same secret can make: sessions, sign-ins under way, and
 // pages' tokens of callers that have no token in the configuration.
 //
-// A signed text is "<payload>.<signature>": base64url of the payload, and HMAC-SHA256 in hexadecimal. What is
-// signed for one purpose is not valid for another. Threads: any; immutable.
+// A signed text is "<payload>.<signature>": base64url of the payload, and HMAC-SHA256 in hexadecimal. A text
+// that was signed for one purpose is not valid for another. Threads: any; immutable.
 #pragma once
 
 #include <optional>

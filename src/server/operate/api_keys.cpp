@@ -45,7 +45,7 @@ void write_api_key(Writer& out, const store::ApiKey& key, base::Timestamp now) {
   });
 }
 
-// `text`: the key itself, if it was just made. What the answer shows is on the disk already.
+// `text`: the key itself, if it was just made. The row that the answer shows is on the disk already.
 engine::ApiKeys::Done done_with_key(const CallPtr& call, std::string text = {}) {
   return [call, text = std::move(text)](base::Result<store::ApiKey> key) {
     if (!key) return call->exchange->reply(error_reply(key.error()));
@@ -111,12 +111,9 @@ Scopes scopes_named(std::string_view words) {
 }
 
 std::string scope_words(Scopes scopes) {
-  std::string names;
-  for (std::size_t i = 0; i < kScopeNames.size(); ++i) {
-    if (!scopes.has(static_cast<Scope>(i))) continue;
-    names += (names.empty() ? "" : " ") + std::string(kScopeNames[i]);
-  }
-  return names;
+  std::string words;
+  for (const std::string& name : names_of(scopes)) words += (words.empty() ? "" : " ") + name;
+  return words;
 }
 
 // All that have an effect in the role, if none are given.

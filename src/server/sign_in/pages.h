@@ -7,7 +7,7 @@
 
 namespace baton::server::sign_in {
 
-// A page that goes on to a place of ours at once.
+// A page that leads to a place of ours at once.
 http::Reply page_that_leads_to(std::string_view place);
 // A page that says why a sign-in failed, and leads back to the place by a link. `reason`: a sentence; it may
 // be another server's.

@@ -8,7 +8,7 @@
 
 namespace baton::server::sign_in {
 
-// What a browser brings back from the authorization server, and what only this server knows of the sign-in.
+// The code that a browser brings back from the authorization server, and the secrets of its sign-in.
 struct Redemption {
   std::string code;
   std::string verifier;      // of PKCE (RFC 7636)

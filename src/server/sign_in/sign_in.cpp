@@ -6,6 +6,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/loggable.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "http/http_text.h"
 #include "jose/base64url.h"
@@ -221,7 +222,7 @@ void SignIn::lead_there(const ExchangePtr& exchange, const Way& way,
   add("scope", scope);
   add("state", state);
   add("nonce", nonce);
-  add("code_challenge", jose::encode_base64url(jose::sha256(verifier)));
+  add("code_challenge", jose::encode_base64url(base::sha256_bytes(verifier)));
   add("code_challenge_method", "S256");
   http::Reply reply;
   reply.status = 303;

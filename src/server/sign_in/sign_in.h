@@ -3,16 +3,16 @@
 //
 //   GET /sign-in?to=/console   sends the browser to the authorization server, with a short-lived cookie that
 //                              ties the browser to state, nonce and PKCE
-//   GET /sign-in/callback      where it comes back: makes the session's cookie, and a page of ours goes on to
+//   GET /sign-in/callback      where it comes back: makes the session's cookie, and a page of ours leads to
 //                              `to`. A redirect would not do: browsers send no Strict cookie at the end of a
 //                              navigation that another site began.
 //   GET /sign-in/session       who has signed in, as JSON, and the CSRF token; for our pages only
 //   DELETE /sign-in/session    signs out
 //
-// What needs the authorization server is bounded: a client's network has three places for that, and this
+// Calls to the authorization server are bounded: a client's network has three places for them, and this
 // server tries each return once.
 //
-// Threads: any; what needs the network runs on the pool. Lifetime: all that the constructor gets must outlive
+// Threads: any; calls over the network run on the pool. Lifetime: all that the constructor gets must outlive
 // it; stop the pool before it is destroyed.
 #pragma once
 
