@@ -61,10 +61,8 @@ std::int64_t state(const StoreBench& bench) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE(
-    "OperatorStore: an API key is stored as it was given, with its time, and at most two of a caller", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "OperatorStore: an API key is stored as it was given, with its time, and at most two of a caller") {
   CHECK(ids(bench).empty());
   store::ApiKey first = key_of("ann", "first");
   first.expires = bench.clock.now() + 10s;
@@ -100,9 +98,7 @@ TEST_CASE_TEMPLATE(
   CHECK(read(bench, "fourth").caller == "ann");
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a rotated API key expires later, a revoked one is over", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a rotated API key expires later, a revoked one is over") {
   write(bench, store::NewApiKey{key_of("ann", "old")});
   const base::Timestamp until = bench.clock.now() + 60s;
   CHECK(refused(bench, store::NewApiKey{key_of("ann", "new"), "none", until}) == ErrorCode::not_found);
@@ -124,9 +120,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a rotated API key expires later, a revoked on
   CHECK(!refused(bench, store::NewApiKey{key_of("ann", "last"), "newest", bench.clock.now()}));
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: the state of API keys changes with each change but that of their use",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: the state of API keys changes with each change but that of their use") {
   std::set<std::int64_t> seen{state(bench)};
   const auto is_new = [&] { return seen.insert(state(bench)).second; };
   write(bench, store::NewApiKey{key_of("ann", "a")});
@@ -158,9 +152,7 @@ TEST_CASE_TEMPLATE("OperatorStore: the state of API keys changes with each chang
   CHECK(is_new());
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: valid API keys are bounded in all, ended ones for each caller", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: valid API keys are bounded in all, ended ones for each caller") {
   const auto create = [&](const std::string& caller, const std::string& id) {
     return refused(bench, store::NewApiKey{key_of(caller, id), {}, {}, 2});
   };

@@ -46,8 +46,7 @@ bool has_history(StoreBench& bench, const task::TaskHead& head, std::int64_t num
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: the last stop before an event ends the previous run", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: the last stop before an event ends the previous run") {
   const task::TaskHead head = bench.create("t1");
   const auto last = [&](std::int64_t before) {
     return bench.tasks->stop_before(head.key, {before}).value().value;
@@ -73,16 +72,13 @@ TEST_CASE_TEMPLATE("TaskStore: the last stop before an event ends the previous r
   CHECK(bench.tasks->stop_before({77}, {5})->value == 0);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a refused status does not count as a stop", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a refused status does not count as a stop") {
   const task::TaskHead head = bench.create("t1");
   CHECK_FALSE(bench.commit(StoreBench::change(head, {status(State::completed), user("late")})).has_value());
   CHECK(bench.tasks->stop_before(head.key, {100})->value == 0);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a client's history is kept with its message until the turn has ended", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a client's history is kept with its message until the turn has ended") {
   task::Message silent = message(task::Role::agent, "h2", "");
   silent.parts.clear();
   task::TaskHead head =
@@ -104,8 +100,7 @@ TEST_CASE_TEMPLATE("TaskStore: a client's history is kept with its message until
   CHECK_FALSE(has_history(bench, head, 2));
 }
 
-TEST_CASE_TEMPLATE("TaskStore: an empty history differs from no history", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: an empty history differs from no history") {
   const task::TaskHead empty = bench.must(with_history("t1", {})).head;
   const auto input = bench.tasks->turn_input(empty.key, {2});
   REQUIRE(input->request.history);
@@ -113,9 +108,7 @@ TEST_CASE_TEMPLATE("TaskStore: an empty history differs from no history", Bench,
   CHECK_FALSE(has_history(bench, bench.create("t2"), 2));
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the other data of a message stays when its history is dropped", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: the other data of a message stays when its history is dropped") {
   task::Change change = with_history("t1", {});
   change.request->tools = {"[1]"};
   change.request->extensions = {"x"};
@@ -131,9 +124,7 @@ TEST_CASE_TEMPLATE("TaskStore: the other data of a message stays when its histor
   CHECK(input->request.trace == "00-trace");
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a queued message's history is kept until that message's turn has ended", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a queued message's history is kept until that message's turn has ended") {
   task::TaskHead head = bench.must(with_history("t1", {})).head;
   head = bench.must(of_turn(head, task::TurnState::running, {status(State::working)})).head;  // 3
   head = bench.must(further(head, "m2")).head;                                                // 4
@@ -151,8 +142,7 @@ TEST_CASE_TEMPLATE("TaskStore: a queued message's history is kept until that mes
   CHECK_FALSE(has_history(bench, head, 5));
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task records that its client does not speak A2A", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a task records that its client does not speak A2A") {
   task::Change change = StoreBench::creation("t1", {status(State::submitted)});
   change.create->origin = task::ProtocolVersion::none;
   const task::TaskHead head = bench.must(std::move(change)).head;
@@ -161,9 +151,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task records that its client does not speak A2A
   CHECK(bench.read(head).origin == task::ProtocolVersion::none);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: events that only chat protocols show are in the log and nowhere else", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: events that only chat protocols show are in the log and nowhere else") {
   const task::TaskHead head = bench.create("t1");
   task::StatusChanged asks = status(State::input_required);
   asks.ask = "ask-1";
@@ -188,9 +176,7 @@ TEST_CASE_TEMPLATE("TaskStore: events that only chat protocols show are in the l
   CHECK(bench.context(head.context_key).said.size() == 1);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the ids of a context's tool calls are those of all its tasks, each once",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: the ids of a context's tool calls are those of all its tasks, each once") {
   const task::TaskHead first = bench.create("t1");
   const task::TaskHead second = bench.create("t2");
   const task::TaskHead other = bench.create("t3", "c2");
@@ -204,11 +190,9 @@ TEST_CASE_TEMPLATE("TaskStore: the ids of a context's tool calls are those of al
   CHECK(bench.context({77}).call_ids.empty());
 }
 
-TEST_CASE_TEMPLATE(
+STORE_TEST_CASE(
     "TaskStore: the ids of questions are taken in their context as those of calls are, also after a "
-    "restart",
-    Bench, EACH_STORE) {
-  Bench bench;
+    "restart") {
   const task::TaskHead head = bench.create("t1");
   task::EventBody asks = status(State::input_required);
   std::get<task::StatusChanged>(asks).ask = "q1";

@@ -75,9 +75,7 @@ Texts tasks_in(const StoreBench& bench, const task::ContextRef& context) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: a conversation begins with the first existing message of its caller", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a conversation begins with the first existing message of its caller") {
   CHECK(first_words(bench) == "none");
   const task::TaskHead first = answered(bench, said(bench, "t1", "good day"));
   const base::Timestamp begun = opening(bench).at;
@@ -93,9 +91,7 @@ TEST_CASE_TEMPLATE("TaskStore: a conversation begins with the first existing mes
   CHECK(first_words(bench) == "none");
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a conversation of one task begins with its message, also once it is longer",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a conversation of one task begins with its message, also once it is longer") {
   const task::TaskHead first = alone(bench, "just this");
   const task::ContextRef context = context_of(first);
   CHECK(first_words(bench, context) == "just this");
@@ -105,10 +101,8 @@ TEST_CASE_TEMPLATE("TaskStore: a conversation of one task begins with its messag
   CHECK(tasks_in(bench, context).size() == 2);
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: a title belongs to one caller, can be changed and removed, and survives a restart", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "TaskStore: a title belongs to one caller, can be changed and removed, and survives a restart") {
   said(bench, "t1", "good day");
   CHECK(opening(bench).title.empty());
   entitle(bench, "Weather");
@@ -122,9 +116,7 @@ TEST_CASE_TEMPLATE(
   CHECK(opening(bench).title.empty());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a caller without a task in a context cannot set a title for it", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a caller without a task in a context cannot set a title for it") {
   said(bench, "t1", "good day");
   for (const task::ContextRef& nothing : {task::ContextRef{{"ann"}, {"echo"}, {"c2"}},
                                           {{"ben"}, {"echo"}, {"c1"}},
@@ -137,9 +129,7 @@ TEST_CASE_TEMPLATE("TaskStore: a caller without a task in a context cannot set a
   CHECK(opening(bench).title.empty());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the title is removed with the last task, and does not return with a new one",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: the title is removed with the last task, and does not return with a new one") {
   const task::TaskHead first = answered(bench, said(bench, "t1", "one")),
                        second = answered(bench, said(bench, "t2", "two"));
   entitle(bench, "Numbers");
@@ -156,9 +146,7 @@ TEST_CASE_TEMPLATE("TaskStore: the title is removed with the last task, and does
   CHECK(opening(bench, context_of(own)).title.empty());
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: a context lists all of its tasks, including hidden ones, and no others",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("RetentionStore: a context lists all of its tasks, including hidden ones, and no others") {
   said(bench, "t1", "one");
   task::Change hidden = StoreBench::creation("t2", {status(State::submitted), user("m-t2", "two")}, "c1");
   hidden.create->hidden = true;

@@ -67,9 +67,7 @@ Texts states(const StoreBench& bench, const store::DeliveryFilter& filter) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("DeliveryOrder: a delivery that was given up is sent again before later ones", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryOrder: a delivery that was given up is sent again before later ones") {
   const auto head = with_deliveries(bench, 3);
   settle(bench, DeliveryResult::Kind::given_up);   // of event 1
   settle(bench, DeliveryResult::Kind::delivered);  // of event 3
@@ -83,10 +81,11 @@ TEST_CASE_TEMPLATE("DeliveryOrder: a delivery that was given up is sent again be
   CHECK(heard(bench) == Numbers{1, 4, 5});
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: a delivery resent after all others were delivered holds back later ones",
-                   Bench, EACH_STORE) {
+NEW_STORE_TEST_CASE(
+    "DeliveryOrder: a delivery resent after all others were delivered holds back later ones") {
   for (const bool restarts : {false, true}) {
-    Bench bench;
+    const auto made = new_bench();
+    StoreBench& bench = *made;
     auto head = with_deliveries(bench, 1);
     settle(bench, DeliveryResult::Kind::given_up);
     settle(bench, DeliveryResult::Kind::delivered);
@@ -100,10 +99,8 @@ TEST_CASE_TEMPLATE("DeliveryOrder: a delivery resent after all others were deliv
   }
 }
 
-TEST_CASE_TEMPLATE(
-    "DeliveryOrder: resending a delivery that waits for a retry makes it due immediately, like a new one",
-    Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "DeliveryOrder: resending a delivery that waits for a retry makes it due immediately, like a new one") {
   const auto head = with_deliveries(bench, 0);
   const auto first = due(bench);
   succeed(bench.record(
@@ -116,9 +113,7 @@ TEST_CASE_TEMPLATE(
   CHECK(due(bench)[0].created_at == bench.clock.now());
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: a skipped delivery counts as given up, and the next one is due", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryOrder: a skipped delivery counts as given up, and the next one is due") {
   const auto head = with_deliveries(bench, 2);
   const auto first = due(bench);
   succeed(order(bench, head, Kind::skip, first[0].key.value));
@@ -132,9 +127,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: a skipped delivery counts as given up, and th
   CHECK(heard(bench) == Numbers{3, 4});
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: a config's last error names a skip until the skipped delivery is resent",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryOrder: a config's last error names a skip until the skipped delivery is resent") {
   auto head = with_deliveries(bench, 2);
   const auto last_error = [&] { return bench.configs(head).at(0).last_error; };
   settle(bench, DeliveryResult::Kind::given_up);
@@ -153,9 +146,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: a config's last error names a skip until the 
   CHECK(last_error() == "");
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: a skip without a delivery's number skips all waiting ones", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryOrder: a skip without a delivery's number skips all waiting ones") {
   auto head = with_deliveries(bench, 2);
   settle(bench, DeliveryResult::Kind::delivered);
   head = order(bench, head, Kind::skip)->head;
@@ -167,8 +158,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: a skip without a delivery's number skips all 
   CHECK(heard(bench) == Numbers{head.last_event.value});
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: orders and results of one group see the earlier ones", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryOrder: orders and results of one group see the earlier ones") {
   const auto head = with_deliveries(bench, 1);
   const store::DeliveryKey first = due(bench)[0].key;
   const auto record = [&](DeliveryResult::Kind kind) {
@@ -216,9 +206,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: orders and results of one group see the earli
   }
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: skipping a delivery in the middle does not affect the first one", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryOrder: skipping a delivery in the middle does not affect the first one") {
   const auto head = with_deliveries(bench, 2);
   const auto lines = bench.operators->deliveries({}, 0, 10);
   REQUIRE(lines->lines.size() == 3);
@@ -226,9 +214,7 @@ TEST_CASE_TEMPLATE("DeliveryOrder: skipping a delivery in the middle does not af
   CHECK(heard(bench) == Numbers{1, 4});
 }
 
-TEST_CASE_TEMPLATE("DeliveryOrder: an order that has no effect is refused and not stored", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryOrder: an order that has no effect is refused and not stored") {
   const auto head = with_deliveries(bench, 0);
   CHECK(order(bench, head, Kind::skip, 77).error().code == ErrorCode::not_found);
   CHECK(heard(bench) == Numbers{1});
@@ -237,10 +223,8 @@ TEST_CASE_TEMPLATE("DeliveryOrder: an order that has no effect is refused and no
   CHECK(bench.head(head.key).last_event == head.last_event);
 }
 
-TEST_CASE_TEMPLATE("Deliveries: are listed by state, task, agent and caller, newest first, in pages", Bench,
-                   EACH_STORE) {
+STORE_TEST_CASE("Deliveries: are listed by state, task, agent and caller, newest first, in pages") {
   using Which = store::DeliveryFilter::State;
-  Bench bench;
   const auto first = with_deliveries(bench, 1);
   settle(bench, DeliveryResult::Kind::given_up);
   settle(bench, DeliveryResult::Kind::delivered);

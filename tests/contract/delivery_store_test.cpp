@@ -66,9 +66,7 @@ task::TaskHead with_push(StoreBench& bench, const std::string& id, const std::st
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: push configs are read back complete, in order of creation", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: push configs are read back complete, in order of creation") {
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.set_push(head.key, config("p2"), 2).has_value());
   CHECK(bench.set_push(head.key, config("p1"), 2).has_value());
@@ -86,9 +84,7 @@ TEST_CASE_TEMPLATE("TaskStore: push configs are read back complete, in order of 
   CHECK(configs[1].id.value == "p1");
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a config above the limit is refused, replacing one is allowed", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a config above the limit is refused, replacing one is allowed") {
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.set_push(head.key, config("p1"), 1).has_value());
   CHECK(bench.set_push(head.key, config("p2"), 1).error().code == ErrorCode::too_large);
@@ -98,10 +94,8 @@ TEST_CASE_TEMPLATE("TaskStore: a config above the limit is refused, replacing on
   CHECK(bench.set_push({99}, config("p1"), 1).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: a change with a config above the limit is not stored, one that replaces a config is", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "TaskStore: a change with a config above the limit is not stored, one that replaces a config is") {
   const task::TaskHead head = with_push(bench, "t1");
   const auto said = [&](const std::string& message, const task::PushConfig& with) {
     task::Change change = StoreBench::change(head, {status(State::working), user(message)});
@@ -131,9 +125,7 @@ TEST_CASE_TEMPLATE(
   CHECK(heard(bench, "p1") == Numbers{3});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a new task with a config is refused if no configs are allowed", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a new task with a config is refused if no configs are allowed") {
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m")});
   change.push = config("p1");
   change.push_configs_max = 0;
@@ -142,9 +134,7 @@ TEST_CASE_TEMPLATE("TaskStore: a new task with a config is refused if no configs
   CHECK(with_push(bench, "t1").key.value > 0);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a config from before 1.0 gets each status, and no other events", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: a config from before 1.0 gets each status, and no other events") {
   const task::TaskHead head = with_push(bench, "t1");
   succeed(bench.set_push(head.key, config("p2"), 10));
   CHECK(bench.must(head, {delta("r", "x"), user("m2")}).deliveries == 0);
@@ -154,9 +144,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a config from before 1.0 gets each status, an
   CHECK(bench.must(silent, {status(State::working)}).deliveries == 0);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a 1.0 config gets every event that a stream shows, in the log's order",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: a 1.0 config gets every event that a stream shows, in the log's order") {
   const task::TaskHead head = with_push(bench, "t1");
   task::PushConfig newer = config("p2");
   newer.version = task::ProtocolVersion::v1_0;
@@ -173,8 +161,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a 1.0 config gets every event that a stream s
   CHECK(bench.must(head, {status(State::completed)}).deliveries == 2);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a delivery has its task, event, config and times", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: a delivery has its task, event, config and times") {
   const task::TaskHead head = with_push(bench, "t1");
   const base::Timestamp then = bench.clock.now();
   bench.clock.advance(Duration(50));
@@ -190,9 +177,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a delivery has its task, event, config and ti
   CHECK(found[0].config_key.value > 0);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: only the first delivery of each config is due, then the next", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: only the first delivery of each config is due, then the next") {
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working), status(State::completed)});
   with_push(bench, "t2");
@@ -210,10 +195,8 @@ TEST_CASE_TEMPLATE("DeliveryStore: only the first delivery of each config is due
   CHECK(bench.deliveries->delivery_counts()->waiting == 1);
 }
 
-TEST_CASE_TEMPLATE(
-    "DeliveryStore: a retry waits for its time and holds back later deliveries of its config only", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "DeliveryStore: a retry waits for its time and holds back later deliveries of its config only") {
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   succeed(bench.set_push(head.key, config("p2"), 10));
@@ -235,9 +218,7 @@ TEST_CASE_TEMPLATE(
   CHECK(again.event.value == 1);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a delivery given up is counted, and the next becomes due", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: a delivery given up is counted, and the next becomes due") {
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   const store::Delivery first = due(bench).at(0);
@@ -248,9 +229,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a delivery given up is counted, and the next 
   CHECK(bench.record(outcome(first, DeliveryResult::Kind::delivered)).error().code == ErrorCode::not_found);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: results recorded in one group have the same effect as one by one", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: results recorded in one group have the same effect as one by one") {
   for (const char* id : {"t1", "t2", "t3"}) bench.must(with_push(bench, id), {status(State::working)});
   const auto first = due(bench);
   REQUIRE(first.size() == 3);
@@ -272,8 +251,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: results recorded in one group have the same e
   CHECK(seen[first[2].task] == std::pair<std::int64_t, int>(3, 0));
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: the next due time follows the deliveries", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: the next due time follows the deliveries") {
   CHECK_FALSE(bench.deliveries->next_due()->has_value());
   with_push(bench, "t1");
   const base::Timestamp first = bench.clock.now();
@@ -286,10 +264,8 @@ TEST_CASE_TEMPLATE("DeliveryStore: the next due time follows the deliveries", Be
   CHECK_FALSE(bench.deliveries->next_due()->has_value());
 }
 
-TEST_CASE_TEMPLATE(
-    "DeliveryStore: deliveries survive a restart, in order, and use their config's current address", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "DeliveryStore: deliveries survive a restart, in order, and use their config's current address") {
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   bench.reopen();
@@ -305,9 +281,7 @@ TEST_CASE_TEMPLATE(
   CHECK(order == std::vector<std::int64_t>{1, 3, 4});
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a deleted config gets no more deliveries, the others are unaffected",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: a deleted config gets no more deliveries, the others are unaffected") {
   const task::TaskHead head = with_push(bench, "t1");
   succeed(bench.set_push(head.key, config("p2"), 10));
   bench.must(head, {status(State::working)});
@@ -322,9 +296,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: a deleted config gets no more deliveries, the
   CHECK(due(bench).empty());
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: deleting a missing config of an existing task succeeds", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: deleting a missing config of an existing task succeeds") {
   const task::TaskHead head = with_push(bench, "t1");
   const task::TaskHead other = with_push(bench, "t2");
   CHECK(bench.drop_push(head.key, "none").has_value());
@@ -335,9 +307,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: deleting a missing config of an existing task
   CHECK(bench.drop_push({99}, "p1").error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: the result of a delivery to a deleted config affects no other config",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: the result of a delivery to a deleted config affects no other config") {
   const task::TaskHead head = with_push(bench, "t1");
   bench.reopen();  // the first keys of a run are not reused either
   const store::Delivery under_way = due(bench).at(0);
@@ -357,9 +327,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: the result of a delivery to a deleted config 
   CHECK(bench.deliveries->delivery_counts()->given_up == 0);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: the last error of a config is that of the last attempt", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: the last error of a config is that of the last attempt") {
   const task::TaskHead head = with_push(bench, "t1");
   const auto last_error = [&] { return bench.configs(head).at(0).last_error; };
   CHECK(last_error() == "");
@@ -374,9 +342,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: the last error of a config is that of the las
   CHECK(last_error() == "refused");
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: if more deliveries are due than requested, callers share the places",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: if more deliveries are due than requested, callers share the places") {
   const auto add = [&](const std::string& caller, const std::string& id) {
     task::Change change = StoreBench::creation(id, {status(State::submitted)});
     change.create->caller = {caller};

@@ -71,9 +71,7 @@ std::int64_t counted(const StoreBench& bench, const store::TaskFilter& filter) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("OperatorStore: each filter finds its tasks, of all callers, newest status first", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: each filter finds its tasks, of all callers, newest status first") {
   ended(bench, {"done"}, State::completed);
   const auto parent = make(bench, {"busy", "plan", "bob"});
   ended(bench, {"child", "echo", "bob", "c2", parent.key}, State::failed, "Out of MEMORY at line 3");
@@ -102,9 +100,7 @@ TEST_CASE_TEMPLATE("OperatorStore: each filter finds its tasks, of all callers, 
   CHECK(listed(bench, {.agent = {"nobody"}}).empty());
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a task is found by its id, its beginning and a UUID's last group", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a task is found by its id, its beginning and a UUID's last group") {
   const std::string first = "01a218ba-f064-7f34-9639-09e89348afb1",
                     second = "01a218ba-f064-7f34-9639-17e89348afb2",
                     other = "02b218ba-f064-7f34-9639-09e89348afb1";
@@ -133,9 +129,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a task is found by its id, its beginning and 
   CHECK(counted(bench, {.id = first}) == -1);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a caller is found with all its tenants, and within one of them", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a caller is found with all its tenants, and within one of them") {
   const std::string north = std::string("north") + task::kTenantEnd + "ann";
   const std::string other = std::string("ann") + task::kTenantEnd + "bob";  // bob's tenant "ann"
   ended(bench, {"outside", "echo", "ann"}, State::completed);
@@ -153,9 +147,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a caller is found with all its tenants, and w
   CHECK(counted(bench, {.unfinished = true, .caller = {"ann"}}) == 1);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: pages follow each other without a gap, also within one millisecond", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: pages follow each other without a gap, also within one millisecond") {
   std::set<std::string> all;
   for (int i = 0; i < 23; ++i) {
     const Made made{"t" + std::to_string(i * 7 % 23), i % 3 == 0 ? "plan" : "echo",
@@ -189,10 +181,8 @@ TEST_CASE_TEMPLATE("OperatorStore: pages follow each other without a gap, also w
   CHECK(listed(bench, {}).size() == all.size());
 }
 
-TEST_CASE_TEMPLATE(
-    "OperatorStore: a page that ran out of time names the next one's start, and no task is left out", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "OperatorStore: a page that ran out of time names the next one's start, and no task is left out") {
   for (int i = 0; i < 9; ++i) {
     const auto head = make(bench, {"t" + std::to_string(i), i % 3 == 0 ? "plan" : "echo", "ann"});
     if (i % 2 != 0) end(bench, head, State::completed);
@@ -218,9 +208,7 @@ TEST_CASE_TEMPLATE(
   }
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: tasks are found by the age of their status and by their attempts", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: tasks are found by the age of their status and by their attempts") {
   const auto old = ended(bench, {"old"}, State::failed);
   bench.clock.advance(std::chrono::hours(1));
   const auto tried = make(bench, {"tried"});
@@ -234,8 +222,7 @@ TEST_CASE_TEMPLATE("OperatorStore: tasks are found by the age of their status an
   CHECK(listed(bench, {.attempts_min = 2}) == Texts{"tried"});
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: hidden tasks are listed while they have a turn", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: hidden tasks are listed while they have a turn") {
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m")});
   change.create->hidden = true;
   change.turn.emplace();
@@ -249,9 +236,7 @@ TEST_CASE_TEMPLATE("OperatorStore: hidden tasks are listed while they have a tur
   CHECK(bench.operators->line(head.key)->head.id.value == "t1");
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: counts by state, agent and caller are exact, others are unknown", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: counts by state, agent and caller are exact, others are unknown") {
   for (int i = 0; i < 5; ++i) ended(bench, {"d" + std::to_string(i)}, State::completed);
   ended(bench, {"f", "plan"}, State::failed);
   make(bench, {"b", "plan", "bob"});
@@ -272,9 +257,7 @@ TEST_CASE_TEMPLATE("OperatorStore: counts by state, agent and caller are exact, 
   CHECK(agents->at(1).queued == 1);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a line has the last status's text, cut, and the task's origin", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a line has the last status's text, cut, and the task's origin") {
   std::string text = "x";
   for (int i = 0; i < 1'000; ++i) text += "\xc3\xa4";
   const auto head = ended(bench, {"t1", "echo", "ann", "c1", {}, "nightly"}, State::failed, text);
@@ -286,8 +269,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a line has the last status's text, cut, and t
   CHECK(bench.operators->line({77}).error().code == base::ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: after a task's end only an intervention may follow", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: after a task's end only an intervention may follow") {
   const auto head = ended(bench, {"t1"}, State::failed);
   const task::Intervention acted{"olga", "retry", "it was the disk", "12"};
   const auto after = bench.must(head, {acted}).head;
@@ -303,10 +285,8 @@ TEST_CASE_TEMPLATE("OperatorStore: after a task's end only an intervention may f
   CHECK(bench.commit(StoreBench::change(after, {delta("r", "x")})).error().code == base::ErrorCode::conflict);
 }
 
-TEST_CASE_TEMPLATE(
-    "OperatorStore: the audit has entries of changes and refusals, newest first, after restarts", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "OperatorStore: the audit has entries of changes and refusals, newest first, after restarts") {
   const auto head = make(bench, {"t1"});
   task::Change change = StoreBench::change(head, {status(State::canceled)});
   change.audit = std::make_shared<const task::AuditEntry>(task::AuditEntry{"olga", "cancel", "too late"});
@@ -336,8 +316,7 @@ TEST_CASE_TEMPLATE(
   CHECK(bench.operators->audit({}, first->next, 1)->lines[0].entry.actor == "olga");
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a refused change leaves no row in the audit", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a refused change leaves no row in the audit") {
   const auto head = make(bench, {"t1"});
   task::Change change = StoreBench::change(head, {});
   change.expected = task::Version{head.version.value + 1};
@@ -346,8 +325,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a refused change leaves no row in the audit",
   CHECK(bench.operators->audit({}, 0, 10)->lines.empty());
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: the last pause or resume of each agent is kept", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: the last pause or resume of each agent is kept") {
   succeed(bench.operators->write(store::AgentControl{{"echo"}, true, "olga", "broken", {}}));
   succeed(bench.operators->write(store::AgentControl{{"plan"}, true, "olga", "broken", {}}));
   succeed(bench.operators->write(store::AgentControl{{"plan"}, false, "otto", "mended", {}}));
@@ -361,9 +339,7 @@ TEST_CASE_TEMPLATE("OperatorStore: the last pause or resume of each agent is kep
   CHECK(controls->at(1).actor == "otto");
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: an agent's scale and its pause do not affect each other", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: an agent's scale and its pause do not affect each other") {
   succeed(bench.operators->write(store::AgentScale{{"echo"}, 4, {}, "olga", "a rush"}));
   succeed(bench.operators->write(store::AgentControl{{"echo"}, true, "otto", "broken", {}}));
   succeed(bench.operators->write(store::AgentScale{{"echo"}, {}, 9, "olga", "a rush"}));
@@ -383,9 +359,7 @@ TEST_CASE_TEMPLATE("OperatorStore: an agent's scale and its pause do not affect 
   CHECK(controls->at(1).concurrency == 3);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a job item's outcome is stored with its action, and the first one is kept",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a job item's outcome is stored with its action, and the first one is kept") {
   const auto a = make(bench, {"a"}), b = make(bench, {"b"});
   store::BulkJob job;
   job.key = {1};
@@ -427,9 +401,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a job item's outcome is stored with its actio
   CHECK(bench.operators->bulk_job({2}).error().code == base::ErrorCode::not_found);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a retried task is shown with the newest task that a retry created", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a retried task is shown with the newest task that a retry created") {
   const auto broken = ended(bench, {"broken"}, State::failed);
   ended(bench, {"other"}, State::failed);
   task::AuditEntry entry{"olga", "retry", "because", "21"};
@@ -451,9 +423,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a retried task is shown with the newest task 
   CHECK(counted(bench, {.retried = true}) == -1);
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a child's question that its parent also shows is counted and found once",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a child's question that its parent also shows is counted and found once") {
   const auto parent = make(bench, {"parent", "plan"});
   bench.must(parent, {status(State::input_required)});
   ended(bench, {"child", "echo", "ann", "c2", parent.key}, State::input_required);
@@ -464,9 +434,7 @@ TEST_CASE_TEMPLATE("OperatorStore: a child's question that its parent also shows
   CHECK(listed(bench, asked) == Texts{"child"});
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: pages with keys only have the same keys as full pages", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: pages with keys only have the same keys as full pages") {
   for (int i = 0; i < 4; ++i) {
     ended(bench, {"failed" + std::to_string(i)}, State::failed, "words");
     make(bench, {"busy" + std::to_string(i), "plan"});
@@ -497,8 +465,7 @@ TEST_CASE_TEMPLATE("OperatorStore: pages with keys only have the same keys as fu
   }
 }
 
-TEST_CASE_TEMPLATE("OperatorStore: a job's count is kept while it is prepared", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: a job's count is kept while it is prepared") {
   store::BulkJob job;
   job.key = {1};
   job.actor = "olga";
@@ -541,9 +508,7 @@ std::vector<store::CrashedTurn> crashed(const StoreBench& bench) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("OperatorStore: deaths of turns are kept until they are cleared or the turn has ended",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("OperatorStore: deaths of turns are kept until they are cleared or the turn has ended") {
   const auto one = run(bench, make(bench, {"one"}));
   const auto two = run(bench, make(bench, {"two"}));
   CHECK(crashed(bench).empty());
@@ -583,11 +548,8 @@ TEST_CASE_TEMPLATE("OperatorStore: deaths of turns are kept until they are clear
 
 // On PostgreSQL the node that takes over records them: postgres_deaths_test.cpp.
 #ifndef BATON_CONTRACT_ON_POSTGRES
-TEST_CASE_TEMPLATE(
-    "OperatorStore: the turns that ran when the program died are recorded, and which ran alone", Bench,
-    EACH_STORE) {
+STORE_TEST_CASE("OperatorStore: the turns that ran when the program died are recorded, and which ran alone") {
   using Seen = store::CrashedTurn::Seen;
-  Bench bench;
   const auto one = run(bench, make(bench, {"one"}));
   const auto two = run(bench, make(bench, {"two"}));
   make(bench, {"queued"});

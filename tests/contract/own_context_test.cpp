@@ -51,9 +51,7 @@ std::vector<std::string> listed(const StoreBench& bench, const task::TaskHead& h
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: a task alone in its context reports its context, also after a restart", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a task alone in its context reports its context, also after a restart") {
   const task::TaskHead head = bench.must(fresh("hello")).head;
   bench.must(head, {delta("r", "good day"), call("c1"), status(State::completed)});
   for (int pass = 0; pass < 2; ++pass) {
@@ -67,9 +65,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task alone in its context reports its context, 
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: another caller that names a task's own context gets a separate context", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: another caller that names a task's own context gets a separate context") {
   const task::TaskHead head = bench.must(fresh("hello")).head;
   task::TaskHead other = head;
   other.caller = {"bob"};
@@ -82,11 +78,11 @@ TEST_CASE_TEMPLATE("TaskStore: another caller that names a task's own context ge
   CHECK(said_in(bench, head) == Texts{"hello"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a second task joins the context of the first, with its conversation", Bench,
-                   EACH_STORE) {
+NEW_STORE_TEST_CASE("TaskStore: a second task joins the context of the first, with its conversation") {
   for (const bool after_restart : {false, true}) {
     CAPTURE(after_restart);
-    Bench bench;
+    const auto made = new_bench();
+    StoreBench& bench = *made;
     const task::TaskHead first = bench.must(fresh("one")).head;
     bench.must(first, {delta("r", "reply"), call("c1")});
     if (after_restart) bench.reopen();
@@ -108,9 +104,7 @@ TEST_CASE_TEMPLATE("TaskStore: a second task joins the context of the first, wit
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task alone in its context keeps its conversation when its log grows long",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a task alone in its context keeps its conversation when its log grows long") {
   const task::TaskHead head = bench.must(fresh("0")).head;
   Texts expected{"0"};
   for (int i = 1; i <= 60; ++i) {

@@ -23,9 +23,7 @@ task::Change sent(const std::string& id, const SendDigest& digest = kSend) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: an earlier send is found with its task and its position, also after a restart",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: an earlier send is found with its task and its position, also after a restart") {
   CHECK(bench.tasks->earlier_send(kSend).error().code == ErrorCode::not_found);
   const task::TaskHead head = bench.must(sent("t1")).head;
   task::Change more = StoreBench::change(head, {user("m2")});
@@ -46,9 +44,7 @@ TEST_CASE_TEMPLATE("TaskStore: an earlier send is found with its task and its po
   CHECK(bench.commit(sent("t2")).error().code == ErrorCode::already_exists);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a repeated send changes nothing, even after the task has ended", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a repeated send changes nothing, even after the task has ended") {
   const task::TaskHead head = bench.must(sent("t1")).head;
   bench.must(head, {status(State::working), status(State::completed)});
   CHECK(bench.commit(sent("t2")).error().code == ErrorCode::already_exists);
@@ -60,8 +56,7 @@ TEST_CASE_TEMPLATE("TaskStore: a repeated send changes nothing, even after the t
   CHECK(bench.log(head).size() == 4);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a send that was refused is not remembered", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a send that was refused is not remembered") {
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.commit(sent("t1")).error().code == ErrorCode::already_exists);
   task::Change stale = StoreBench::change(head, {user("m2")});
@@ -72,8 +67,9 @@ TEST_CASE_TEMPLATE("TaskStore: a send that was refused is not remembered", Bench
   CHECK(bench.commit(sent("t2")).has_value());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a send is remembered for the retention and no longer", Bench, EACH_STORE) {
-  Bench bench(Duration(1000));
+NEW_STORE_TEST_CASE("TaskStore: a send is remembered for the retention and no longer") {
+  const auto made = new_bench(Duration(1000));
+  StoreBench& bench = *made;
   const task::TaskHead first = bench.must(sent("t1")).head;
   bench.clock.advance(Duration(999));
   CHECK(bench.tasks->earlier_send(kSend)->task == first.key);
@@ -85,8 +81,9 @@ TEST_CASE_TEMPLATE("TaskStore: a send is remembered for the retention and no lon
   CHECK(bench.commit(sent("t3")).error().code == ErrorCode::already_exists);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: many sends after an old backlog are all remembered", Bench, EACH_STORE) {
-  Bench bench(Duration(1000));
+NEW_STORE_TEST_CASE("TaskStore: many sends after an old backlog are all remembered") {
+  const auto made = new_bench(Duration(1000));
+  StoreBench& bench = *made;
   constexpr std::uint64_t kOld = 300, kNew = 150;
   for (std::uint64_t i = 0; i < kOld; ++i) bench.must(sent("old" + std::to_string(i), {i, i}));
   bench.clock.advance(Duration(1000));
@@ -95,9 +92,7 @@ TEST_CASE_TEMPLATE("TaskStore: many sends after an old backlog are all remembere
   for (std::uint64_t i = kNew; i < kOld; ++i) CHECK_FALSE(bench.tasks->earlier_send({i, i}).has_value());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the first stop after an event is the next status that waits or ends", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: the first stop after an event is the next status that waits or ends") {
   const task::TaskHead head = bench.create("t1");
   const auto stop = [&](std::int64_t after) { return bench.tasks->stop_after(head.key, {after}).value(); };
   CHECK_FALSE(stop(0));

@@ -68,9 +68,7 @@ task::PushConfig webhook() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("RetentionStore: an ended task is removed with all of its data", Bench,
-                   STORES_THAT_FORGET) {
-  Bench bench;
+STORE_TEST_CASE_ON("RetentionStore: an ended task is removed with all of its data", STORES_THAT_FORGET) {
   task::Change made = StoreBench::creation("t1", {status(State::submitted), user("m1", "a secret")}, "c1");
   made.create->metadata = {"{\"of\":\"t1\"}"};
   made.request.emplace();
@@ -88,9 +86,8 @@ TEST_CASE_TEMPLATE("RetentionStore: an ended task is removed with all of its dat
   CHECK(is_gone(bench, head));
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: a task that has not ended, has changed or has children is not removed",
-                   Bench, STORES_THAT_FORGET) {
-  Bench bench;
+STORE_TEST_CASE_ON("RetentionStore: a task that has not ended, has changed or has children is not removed",
+                   STORES_THAT_FORGET) {
   const task::TaskHead working = bench.create("t1", "c1");
   CHECK(remove(bench, {working}) == 0);
   const task::TaskHead asks = bench.create("t2", "c2");
@@ -115,8 +112,7 @@ TEST_CASE_TEMPLATE("RetentionStore: a task that has not ended, has changed or ha
   CHECK(listed(bench) == 3);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: a child stays if its parent was reopened", Bench, STORES_THAT_FORGET) {
-  Bench bench;
+STORE_TEST_CASE_ON("RetentionStore: a child stays if its parent was reopened", STORES_THAT_FORGET) {
   const task::TaskHead parent = ended(bench, "t1", "c1");
   const task::TaskHead below = child(bench, "t2", parent);
   task::Change again = StoreBench::change(bench.head(parent.key), {status(State::submitted)});
@@ -127,9 +123,8 @@ TEST_CASE_TEMPLATE("RetentionStore: a child stays if its parent was reopened", B
   CHECK(remove(bench, {below, parent}) == 2);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: a task with a pending delivery is removed only by an erasure", Bench,
+STORE_TEST_CASE_ON("RetentionStore: a task with a pending delivery is removed only by an erasure",
                    STORES_THAT_FORGET) {
-  Bench bench;
   const task::TaskHead head = bench.create("t1");
   succeed(bench.set_push(head.key, webhook(), 10));
   bench.must(head, {status(State::completed)});
@@ -153,10 +148,9 @@ TEST_CASE_TEMPLATE("RetentionStore: a task with a pending delivery is removed on
   CHECK(bench.deliveries->delivery_counts()->given_up == 0);
 }
 
-TEST_CASE_TEMPLATE(
-    "RetentionStore: a context keeps the messages of its other tasks, and is removed with the last", Bench,
+STORE_TEST_CASE_ON(
+    "RetentionStore: a context keeps the messages of its other tasks, and is removed with the last",
     STORES_THAT_FORGET) {
-  Bench bench;
   const auto call = [](const std::string& id) {
     task::ToolCall made;
     made.id = id;
@@ -184,10 +178,9 @@ TEST_CASE_TEMPLATE(
   CHECK(texts(bench.context(anew.context_key).said) == Texts{"hello", "bye"});
 }
 
-TEST_CASE_TEMPLATE(
-    "RetentionStore: the first task of its own context can be removed before those that joined it", Bench,
+STORE_TEST_CASE_ON(
+    "RetentionStore: the first task of its own context can be removed before those that joined it",
     STORES_THAT_FORGET) {
-  Bench bench;
   task::Change made = StoreBench::creation(base::make_uuid(), {status(State::submitted), user("m", "first")});
   made.create->fresh_id = made.create->fresh_context = true;
   made.create->context = store::own_context(made.create->id);
@@ -202,9 +195,8 @@ TEST_CASE_TEMPLATE(
   CHECK(listed(bench, context) == 2);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: keys are never reused, so a repeated send never finds another task",
-                   Bench, STORES_THAT_FORGET) {
-  Bench bench;
+STORE_TEST_CASE_ON("RetentionStore: keys are never reused, so a repeated send never finds another task",
+                   STORES_THAT_FORGET) {
   task::Change made = StoreBench::creation("t1", {status(State::submitted), user("m")});
   made.send = task::SendDigest{1, 2};
   const task::TaskHead head = bench.must(std::move(made)).head;
@@ -221,9 +213,8 @@ TEST_CASE_TEMPLATE("RetentionStore: keys are never reused, so a repeated send ne
   CHECK(bench.create("t1").key > next.key);
 }
 
-TEST_CASE_TEMPLATE("RetentionStore: all tasks are read in order of creation, by page and by time", Bench,
+STORE_TEST_CASE_ON("RetentionStore: all tasks are read in order of creation, by page and by time",
                    STORES_THAT_FORGET) {
-  Bench bench;
   CHECK(!bench.retention->last_made(bench.clock.now()).value());
   std::vector<task::TaskHead> heads;
   std::vector<base::Timestamp> made;

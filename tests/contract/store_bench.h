@@ -1,6 +1,8 @@
 // StoreBench: a new store for a test, and shorthands for the usual operations. A test of the contract runs on
-// each kind:
-//   TEST_CASE_TEMPLATE("TaskStore: ...", Bench, EACH_STORE) { Bench bench; ...
+// each kind. Its body is compiled once, and has `bench`, of a new store:
+//   STORE_TEST_CASE("TaskStore: ...") { ...
+// or `new_bench`, which makes one, with another retention of sends if given:
+//   NEW_STORE_TEST_CASE("TaskStore: ...") { const auto made = new_bench(); ...
 // A test of a single kind of store uses that store's bench.
 #pragma once
 
@@ -279,6 +281,42 @@ namespace baton::test {
 #else
 #define EACH_STORE baton::test::SqliteBench, baton::test::MemoryBench, baton::test::FaultyBench
 #endif
+
+// Makes benches of one kind.
+class NewBench {
+ public:
+  template <class Bench>
+  static NewBench of() {
+    return NewBench([](base::Duration send_retention) -> std::unique_ptr<StoreBench> {
+      return std::make_unique<Bench>(send_retention);
+    });
+  }
+  std::unique_ptr<StoreBench> operator()(base::Duration send_retention = std::chrono::hours(24)) const {
+    return make_(send_retention);
+  }
+
+ private:
+  using Make = std::unique_ptr<StoreBench> (*)(base::Duration);
+  explicit NewBench(Make make) : make_(make) {}
+
+  Make make_;
+};
+
+#define STORE_TEST_CASE_AS(body, text, ...)         \
+  static void body(baton::test::StoreBench& bench); \
+  TEST_CASE_TEMPLATE(text, Bench, __VA_ARGS__) {    \
+    body(*baton::test::NewBench::of<Bench>()());    \
+  }                                                 \
+  static void body([[maybe_unused]] baton::test::StoreBench& bench)
+#define NEW_STORE_TEST_CASE_AS(body, text, ...)             \
+  static void body(const baton::test::NewBench& new_bench); \
+  TEST_CASE_TEMPLATE(text, Bench, __VA_ARGS__) {            \
+    body(baton::test::NewBench::of<Bench>());               \
+  }                                                         \
+  static void body(const baton::test::NewBench& new_bench)
+#define STORE_TEST_CASE_ON(text, ...) STORE_TEST_CASE_AS(DOCTEST_ANONYMOUS(store_test_), text, __VA_ARGS__)
+#define STORE_TEST_CASE(text) STORE_TEST_CASE_ON(text, EACH_STORE)
+#define NEW_STORE_TEST_CASE(text) NEW_STORE_TEST_CASE_AS(DOCTEST_ANONYMOUS(store_test_), text, EACH_STORE)
 
 // Returns true if the log's numbers are 1, 2, 3, ...
 inline bool consecutive(const std::vector<task::Event>& events) {

@@ -53,9 +53,7 @@ void check_same(const store::TaskRow& one, const store::TaskRow& other) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: a group is invisible before its commit, and all of it is visible after", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a group is invisible before its commit, and all of it is visible after") {
   const task::TaskHead head = bench.create("t1");
   task::Change more = StoreBench::change(head, {status(State::working), delta("r", "x")});
   more.send = task::SendDigest{1, 2};
@@ -91,8 +89,7 @@ TEST_CASE_TEMPLATE("TaskStore: a group is invisible before its commit, and all o
   succeed(bench.tasks->flush());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a change sees the earlier changes of its group", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a change sees the earlier changes of its group") {
   task::Change first = StoreBench::creation("t1", {status(State::submitted), user("m1")});
   first.send = task::SendDigest{1, 2};
   const auto parent = apply(bench, first);
@@ -120,9 +117,7 @@ TEST_CASE_TEMPLATE("TaskStore: a change sees the earlier changes of its group", 
         Texts{"t3"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a refused change leaves its row unchanged and does not affect its group",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a refused change leaves its row unchanged and does not affect its group") {
   const task::TaskHead head = bench.create("t1");
   const task::TaskHead other = bench.create("t2");
   constexpr int kRounds = 50;
@@ -155,10 +150,8 @@ TEST_CASE_TEMPLATE("TaskStore: a refused change leaves its row unchanged and doe
   CHECK(bench.tasks->list(anns_tasks())->total == 2);
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: of two changes that decide on the same version the first wins, in one group and in two",
-    Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "TaskStore: of two changes that decide on the same version the first wins, in one group and in two") {
   for (const bool in_one_group : {true, false}) {
     const task::TaskHead head = bench.create(in_one_group ? "t1" : "t2");
     task::Change cancels = StoreBench::change(head, {status(State::canceled)});
@@ -173,8 +166,7 @@ TEST_CASE_TEMPLATE(
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a row updated by changes equals the row that is read", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a row updated by changes equals the row that is read") {
   const task::TaskHead head = bench.create("t1");
   bench.clock.advance(base::Duration(5));
   bench.must(head,
@@ -202,9 +194,7 @@ TEST_CASE_TEMPLATE("TaskStore: a row updated by changes equals the row that is r
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the queued messages are those after the turn's message, oldest first", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: the queued messages are those after the turn's message, oldest first") {
   const task::TaskHead head = bench.create("t1");
   using Numbers = std::vector<task::EventNumber>;
   const auto decide = [&](std::vector<task::EventBody> events, std::int64_t message, int waiting) {
@@ -230,9 +220,7 @@ TEST_CASE_TEMPLATE("TaskStore: the queued messages are those after the turn's me
   CHECK(decide({for_child, user("m7")}, 9, 1) == Numbers{{11}});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: what a turn waits for is stored until it resumes, also for a new task", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: what a turn waits for is stored until it resumes, also for a new task") {
   const task::Waits waits{2, true, bench.clock.now() + base::Duration(5)};
   task::Change made = StoreBench::creation("t1", {user("m")});
   made.turn.emplace();
@@ -266,9 +254,7 @@ TEST_CASE_TEMPLATE("TaskStore: what a turn waits for is stored until it resumes,
   CHECK_FALSE(bench.head(head.key).child_failed);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a budget is stored when a task is created, and a new one when it is reopened",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a budget is stored when a task is created, and a new one when it is reopened") {
   task::Budget budget;
   budget.tokens = 1;
   budget.children = 2;
@@ -291,9 +277,7 @@ TEST_CASE_TEMPLATE("TaskStore: a budget is stored when a task is created, and a 
   CHECK_FALSE(bench.head(bench.create("t2").key).budget);
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: results are part of their group, each for the first waiting delivery",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: results are part of their group, each for the first waiting delivery") {
   const task::TaskHead head = bench.create("t1");
   succeed(bench.set_push(head.key, config("p"), 1));
   bench.must(head, {status(State::working), status(State::working), status(State::completed)});
@@ -320,8 +304,7 @@ TEST_CASE_TEMPLATE("DeliveryStore: results are part of their group, each for the
   CHECK(bench.deliveries->delivery_counts()->given_up == 0);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a reader never sees a task apart from its log", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a reader never sees a task apart from its log") {
   const task::TaskHead head = bench.create("t1");
   std::atomic<bool> finished{false};
   std::atomic<int> wrong{0}, reads{0};

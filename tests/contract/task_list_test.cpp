@@ -56,9 +56,7 @@ Texts in_pages(const StoreBench& bench, task::ListFilter filter) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: a list has the newest status first, and with equal times the last id first",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a list has the newest status first, and with equal times the last id first") {
   const task::TaskHead first = bench.create("first");
   bench.clock.advance(Duration(5));
   for (const char* id : {"b", "d", "a", "c"}) bench.create(id);
@@ -73,9 +71,7 @@ TEST_CASE_TEMPLATE("TaskStore: a list has the newest status first, and with equa
   CHECK(shown.context.value == "c1");
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task's status time is the one in the status, and output does not change it",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a task's status time is the one in the status, and output does not change it") {
   const base::Timestamp made = bench.clock.now();
   task::TaskHead head = bench.create("t1");
   CHECK(head.status_at == made);
@@ -100,8 +96,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task's status time is the one in the status, an
   CHECK(silent.status_at == bench.clock.now());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a list shows only the tasks of this caller at this agent", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a list shows only the tasks of this caller at this agent") {
   bench.create("mine");
   task::Change other_caller = StoreBench::creation("theirs", {status(kSubmitted)});
   other_caller.create->caller = {"bob"};
@@ -117,9 +112,7 @@ TEST_CASE_TEMPLATE("TaskStore: a list shows only the tasks of this caller at thi
   CHECK(list(bench, nobody).total == 0);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a list is filtered by context, state and the time of the status, inclusive",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a list is filtered by context, state and the time of the status, inclusive") {
   const task::TaskHead old = bench.create("old", "c1");
   bench.clock.advance(Duration(10));
   const task::TaskHead working = bench.create("working", "c1");
@@ -149,8 +142,7 @@ TEST_CASE_TEMPLATE("TaskStore: a list is filtered by context, state and the time
   CHECK(list(bench, filter).total == 3);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: callers with contexts of the same name do not share them", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: callers with contexts of the same name do not share them") {
   bench.create("mine", "shared name");
   task::Change other = StoreBench::creation("theirs", {status(kSubmitted)}, "shared name");
   other.create->caller = {"bob"};
@@ -162,9 +154,7 @@ TEST_CASE_TEMPLATE("TaskStore: callers with contexts of the same name do not sha
   CHECK(ids(bench, filter) == Texts{"theirs"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: pages of a list give every task once, and each has the total", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: pages of a list give every task once, and each has the total") {
   for (int i = 0; i < 23; ++i) {
     if (i % 4 == 0) bench.clock.advance(Duration(1));
     const task::TaskHead head = bench.create("t" + std::to_string(i), i % 2 == 0 ? "even" : "odd");
@@ -185,9 +175,7 @@ TEST_CASE_TEMPLATE("TaskStore: pages of a list give every task once, and each ha
   CHECK(list(bench, all(0)).total == 23);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a page begins after its position, even if the task at that position has moved",
-                   Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a page begins after its position, even if the task at that position has moved") {
   for (const char* id : {"a", "b", "c", "d"}) {
     bench.create(id);
     bench.clock.advance(Duration(1));
@@ -247,9 +235,7 @@ void check_all_lists(const StoreBench& bench, const Model& model, base::Timestam
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: tasks with a turn and tasks at rest form one list with one total", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: tasks with a turn and tasks at rest form one list with one total") {
   std::mt19937 random(5);
   const auto below = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
   constexpr std::array kTurns{task::TurnState::none, task::TurnState::queued, task::TurnState::running,
@@ -281,8 +267,7 @@ TEST_CASE_TEMPLATE("TaskStore: tasks with a turn and tasks at rest form one list
   check_all_lists(bench, model, begun + Duration(300));
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task that is refused or rolled back is not counted", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a task that is refused or rolled back is not counted") {
   const task::TaskHead first = bench.create("t1");
   CHECK_FALSE(bench.commit(StoreBench::creation("t1", {status(kSubmitted), user("m")})).has_value());
   task::Change late = StoreBench::change(first, {status(State::working)});
@@ -291,9 +276,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task that is refused or rolled back is not coun
   CHECK(list(bench, all()).total == 1);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a context created with fresh_context is found like any other", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a context created with fresh_context is found like any other") {
   task::Change change = StoreBench::creation("t1", {status(kSubmitted), user("m")}, "fresh");
   change.create->fresh_id = change.create->fresh_context = true;
   const task::TaskHead first = bench.must(std::move(change)).head;

@@ -7,8 +7,7 @@ using namespace baton;
 using namespace baton::test;
 using task::State;
 
-TEST_CASE_TEMPLATE("TaskStore: pieces of a reply read as one text part", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: pieces of a reply read as one text part") {
   const task::TaskHead head = bench.create("t1");
   const store::Committed first = bench.must(head, {delta("r1", "one "), delta("r1", "two ")});
   CHECK(std::get<task::TextDelta>(first.events[0]->body).first);
@@ -20,8 +19,7 @@ TEST_CASE_TEMPLATE("TaskStore: pieces of a reply read as one text part", Bench, 
   CHECK(texts(task.artifacts[0]) == Texts{"one two three"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: artifacts get ordinals in the order in which they appear", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: artifacts get ordinals in the order in which they appear") {
   const task::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(
       head, {chunk("a", "1", false), delta("r", "x"), chunk("b", "2", false), chunk("a", "3", true)});
@@ -38,9 +36,7 @@ TEST_CASE_TEMPLATE("TaskStore: artifacts get ordinals in the order in which they
   CHECK(task.artifacts[2].ordinal == 2);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: chunks are appended, and a chunk without append replaces the artifact", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: chunks are appended, and a chunk without append replaces the artifact") {
   const task::TaskHead head = bench.create("t1");
   task::ArtifactChunk begin = chunk("a", "1", false);
   begin.artifact.name = "report";
@@ -70,10 +66,8 @@ TEST_CASE_TEMPLATE("TaskStore: chunks are appended, and a chunk without append r
   CHECK(artifact.metadata.empty());
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: an appended chunk of an unknown artifact creates it, and is stored without append", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "TaskStore: an appended chunk of an unknown artifact creates it, and is stored without append") {
   const task::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(head, {chunk("a", "1", true)});
   CHECK_FALSE(std::get<task::ArtifactChunk>(stored.events[0]->body).append);
@@ -82,9 +76,7 @@ TEST_CASE_TEMPLATE(
   CHECK(bench.commit(std::move(nameless)).error().code == base::ErrorCode::invalid_argument);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: withdrawn artifacts are gone, and start empty when they are sent again", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: withdrawn artifacts are gone, and start empty when they are sent again") {
   const task::TaskHead head = bench.create("t1");
   bench.must(head, {chunk("a", "1", false), chunk("b", "2", false), delta("r", "broken")});  // 3, 4, 5
   bench.must(head, {task::Withdrawn{{{"a"}, {"r"}, {"unknown"}, {"a"}}}});                   // 6
@@ -104,8 +96,7 @@ TEST_CASE_TEMPLATE("TaskStore: withdrawn artifacts are gone, and start empty whe
   CHECK(bench.read(head, 0, 7).artifacts.size() == 2);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task reads as it was after each of its events", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a task reads as it was after each of its events") {
   const task::TaskHead head = bench.create("t1");
   bench.must(head,
              {status(State::working), delta("r", "a"), delta("r", "b"), chunk("x", "1", false),
@@ -131,10 +122,8 @@ TEST_CASE_TEMPLATE("TaskStore: a task reads as it was after each of its events",
   CHECK(bench.read(head, 0, 7).status.message->id.value == "ask");
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: history has the last messages, oldest first, with questions and answers but no progress",
-    Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "TaskStore: history has the last messages, oldest first, with questions and answers but no progress") {
   const task::TaskHead head = bench.create("t1");
   const auto agent = [](const std::string& text) { return message(task::Role::agent, "x", text); };
   bench.must(head, {status(State::working, agent("note")), status(State::input_required, agent("which?")),
@@ -162,10 +151,8 @@ Texts said(StoreBench& bench, const task::TaskHead& before, std::int64_t number,
 
 }  // namespace
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: a conversation has the messages and replies of all tasks of the context in time order", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "TaskStore: a conversation has the messages and replies of all tasks of the context in time order") {
   const task::TaskHead one = bench.must(StoreBench::creation("t1", {user("m1", "q1")})).head;
   bench.clock.advance(base::Duration(5));
   bench.must(one, {delta("r1", "a"), delta("r1", "1")});
@@ -186,9 +173,7 @@ TEST_CASE_TEMPLATE(
   CHECK(whole[1].role == task::Role::agent);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a conversation shows no reply that was withdrawn or replaced", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a conversation shows no reply that was withdrawn or replaced") {
   const task::TaskHead head = bench.must(StoreBench::creation("t1", {user("m1", "q")})).head;
   bench.must(head, {delta("r1", "broken"), delta("r2", "kept"), task::Withdrawn{{{"r1"}}}});  // 2, 3, 4
   CHECK(said(bench, head, 9) == Texts{"q", "kept"});
@@ -197,9 +182,7 @@ TEST_CASE_TEMPLATE("TaskStore: a conversation shows no reply that was withdrawn 
   CHECK(said(bench, head, 9, 1) == Texts{"new"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a read returns fewer events if they are large, but at least one", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a read returns fewer events if they are large, but at least one") {
   const task::TaskHead head = bench.create("t1");
   for (int i = 0; i < 3; ++i) bench.must(head, {chunk("a", std::string(700'000, 'x'), true)});
   const auto numbers = [&](std::int64_t after, int limit) {

@@ -9,8 +9,7 @@ using base::ErrorCode;
 using task::State;
 using Open = store::TaskStore::Open;
 
-TEST_CASE_TEMPLATE("TaskStore: a new task has the data that it was created with", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a new task has the data that it was created with") {
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
   change.create->metadata = {R"({ "a" :1})"};
   change.turn.emplace();
@@ -41,9 +40,7 @@ TEST_CASE_TEMPLATE("TaskStore: a new task has the data that it was created with"
   CHECK(task.last_event.value == 2);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the head read by id and by key is the head that was committed", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: the head read by id and by key is the head that was committed") {
   const base::Timestamp created = bench.clock.now();
   task::TaskHead head = bench.create("t1");
   bench.clock.advance(std::chrono::seconds(1));
@@ -85,8 +82,7 @@ TEST_CASE_TEMPLATE("TaskStore: the head read by id and by key is the head that w
   }
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task of another caller or agent is not found", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a task of another caller or agent is not found") {
   bench.create("t1");
   CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t1"}}).has_value());
   CHECK(bench.tasks->find({{"bob"}, {"echo"}, {"t1"}}).error().code == ErrorCode::task_not_found);
@@ -96,9 +92,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task of another caller or agent is not found", 
   CHECK(bench.tasks->read({77}, {}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a used id is refused for its caller and agent, and free for others", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a used id is refused for its caller and agent, and free for others") {
   const task::TaskHead first = bench.create("t1");
   auto again = bench.commit(StoreBench::creation("t1", {user("m2")}, "another context"));
   CHECK(again.error().code == ErrorCode::already_exists);
@@ -111,8 +105,7 @@ TEST_CASE_TEMPLATE("TaskStore: a used id is refused for its caller and agent, an
   CHECK(bench.log(first).size() == 2);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: two tasks of one context share its key", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: two tasks of one context share its key") {
   const task::TaskHead first = bench.create("t1", "c1");
   const task::TaskHead second = bench.create("t2", "c1");
   const task::TaskHead third = bench.create("t3", "c2");
@@ -122,8 +115,7 @@ TEST_CASE_TEMPLATE("TaskStore: two tasks of one context share its key", Bench, E
   CHECK(bench.create("t4", "c2").context_key == third.context_key);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a change must be about exactly one task that exists", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a change must be about exactly one task that exists") {
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.commit({}).error().code == ErrorCode::invalid_argument);
   task::Change both = StoreBench::creation("t2", {});
@@ -138,8 +130,7 @@ TEST_CASE_TEMPLATE("TaskStore: a change must be about exactly one task that exis
   CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t3"}}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a stale version changes nothing", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a stale version changes nothing") {
   const task::TaskHead head = bench.create("t1");
   task::Change change = StoreBench::change(head, {status(State::working)});
   change.expected = head.version;
@@ -158,8 +149,7 @@ TEST_CASE_TEMPLATE("TaskStore: a stale version changes nothing", Bench, EACH_STO
   CHECK(bench.read(head).status.state == State::working);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: decisions raise the version, output does not", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: decisions raise the version, output does not") {
   task::TaskHead head = bench.create("t1");
   const auto version_after = [&](task::Change change) {
     return bench.must(std::move(change)).head.version.value;
@@ -176,9 +166,7 @@ TEST_CASE_TEMPLATE("TaskStore: decisions raise the version, output does not", Be
   CHECK(version_after(std::move(turn)) == before + 3);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: the fence lets only the running attempt of the running turn write", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: the fence lets only the running attempt of the running turn write") {
   task::TaskHead head = bench.create("t1");
   const auto write_as = [&](std::int64_t turn, int attempt = 1) {
     task::Change change = StoreBench::change(head, {delta("r1", "x")});
@@ -207,9 +195,7 @@ TEST_CASE_TEMPLATE("TaskStore: the fence lets only the running attempt of the ru
   CHECK(bench.log(head).size() == 3);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a change with an illegal state transition is refused as a whole", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a change with an illegal state transition is refused as a whole") {
   const task::TaskHead head = bench.create("t1");
   bench.must(head, {status(State::input_required)});
   auto refused = bench.commit(StoreBench::change(head, {user("m2"), status(State::auth_required)}));
@@ -221,8 +207,7 @@ TEST_CASE_TEMPLATE("TaskStore: a change with an illegal state transition is refu
   CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a task that has ended accepts no further event", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a task that has ended accepts no further event") {
   const task::TaskHead head = bench.create("t1");
   auto refused = bench.commit(StoreBench::change(head, {status(State::completed), delta("r1", "late")}));
   CHECK(refused.error().code == ErrorCode::conflict);
@@ -239,9 +224,7 @@ TEST_CASE_TEMPLATE("TaskStore: a task that has ended accepts no further event", 
   CHECK(bench.commit(std::move(turn)).has_value());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: reopening leads from a terminal state to submitted and to no other", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: reopening leads from a terminal state to submitted and to no other") {
   const task::TaskHead head = bench.create("t1");
   bench.must(head, {status(State::failed)});
   const auto reopen = [&](std::vector<task::EventBody> events) {
@@ -260,8 +243,7 @@ TEST_CASE_TEMPLATE("TaskStore: reopening leads from a terminal state to submitte
   CHECK(texts(bench.read(head).history) == Texts{"hello", "again"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a turn's input is its message and the data sent with it", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a turn's input is its message and the data sent with it") {
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "first")});
   change.request = task::RequestData{{R"({"k": 1})"}, {"[ ]"}, {"null"}, {"urn:a", "urn:\"b\""}};
   const task::TaskHead head = bench.must(std::move(change)).head;
@@ -291,10 +273,8 @@ TEST_CASE_TEMPLATE("TaskStore: a turn's input is its message and the data sent w
   CHECK(bench.commit(std::move(no_message)).error().code == ErrorCode::invalid_argument);
 }
 
-TEST_CASE_TEMPLATE(
-    "TaskStore: unfinished tasks are those with a turn: queued, running or waiting, oldest first", Bench,
-    EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE(
+    "TaskStore: unfinished tasks are those with a turn: queued, running or waiting, oldest first") {
   std::vector<task::TaskHead> heads;
   for (int i = 0; i < 8; ++i) {
     heads.push_back(bench.create("t" + std::to_string(i)));
@@ -312,9 +292,7 @@ TEST_CASE_TEMPLATE(
         Texts{"t1", "t2", "t3", "t5", "t6", "t7"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: open children are those of the parent that have not ended", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: open children are those of the parent that have not ended") {
   const task::TaskHead parent = bench.create("parent");
   const task::TaskHead stranger = bench.create("stranger");
   std::vector<task::TaskHead> children;
@@ -344,8 +322,7 @@ TEST_CASE_TEMPLATE("TaskStore: open children are those of the parent that have n
   CHECK(ids(open(Open::orphans, children[0].key)) == Texts{"c"});
 }
 
-TEST_CASE_TEMPLATE("TaskStore: events are read in order, after a number, up to a limit", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: events are read in order, after a number, up to a limit") {
   const task::TaskHead head = bench.create("t1");
   for (int i = 0; i < 10; ++i) bench.must(head, {delta("r1", std::to_string(i))});
   CHECK(consecutive(bench.log(head)));
@@ -358,8 +335,7 @@ TEST_CASE_TEMPLATE("TaskStore: events are read in order, after a number, up to a
   CHECK(bench.tasks->events(head.key, {0}, 0)->empty());
 }
 
-TEST_CASE_TEMPLATE("TaskStore: a reopened store has all data", Bench, EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: a reopened store has all data") {
   const task::TaskHead head = bench.create("t1");
   bench.must(head,
              {status(State::working), delta("r1", "Hel"), delta("r1", "lo"), chunk("a1", "one", false)});

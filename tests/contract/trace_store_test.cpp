@@ -24,9 +24,7 @@ task::Change with_push(task::Change change) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("TaskStore: each turn gets the trace of its own message, and of no other", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: each turn gets the trace of its own message, and of no other") {
   const task::TaskHead head =
       bench.must(asked(StoreBench::creation("t1", {status(State::submitted), user("m1")}), "00-a")).head;
   bench.must(head, {status(State::working), status(State::input_required)});
@@ -45,18 +43,14 @@ TEST_CASE_TEMPLATE("TaskStore: each turn gets the trace of its own message, and 
   CHECK(trace(other, 1) == "00-d");
 }
 
-TEST_CASE_TEMPLATE("TaskStore: an applied change still has its request, for callers that cache it", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("TaskStore: an applied change still has its request, for callers that cache it") {
   task::Change change = asked(StoreBench::creation("t1", {status(State::submitted), user("m1")}), "00-a");
   succeed(bench.apply(change));
   CHECK(change.request->trace == "00-a");
   succeed(bench.tasks->commit());
 }
 
-TEST_CASE_TEMPLATE("DeliveryStore: a delivery has the trace of the last earlier message that had one", Bench,
-                   EACH_STORE) {
-  Bench bench;
+STORE_TEST_CASE("DeliveryStore: a delivery has the trace of the last earlier message that had one") {
   const task::TaskHead head =
       bench.must(with_push(asked(StoreBench::creation("t1", {status(State::submitted), user("m1")}), "00-a")))
           .head;
