@@ -153,6 +153,8 @@ struct AgentSettings {
   std::string confirm_tool;
   // A question with a schema needs data as its answer, unless the schema gives texts exactly one meaning.
   bool answers_need_data = false;
+  // A canceled task that waits has one more turn (Turn::canceled), which ends its work on another server.
+  bool ends_work_elsewhere = false;
   // How long a run continues after its chat client has hung up; 0: to its end; unset: the server's
   // setting.
   std::optional<std::chrono::milliseconds> hang_up_grace;

@@ -55,6 +55,7 @@ void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& ser
   tool.settings.concurrency = 256;
   tool.settings.turn_timeout = std::chrono::days(7);  // the calling agent's own time counts
   tool.settings.answers_need_data = true;
+  tool.settings.ends_work_elsewhere = true;
   tool.executor = agents::tool_executor(services.tools, services.turns.loop, services.clock);
   catalogue.add_hidden(std::move(tool));
   agents::Agent elsewhere;

@@ -91,6 +91,23 @@ class AnotherBaton(ToolCase):
         self.assertEqual(self.door.methods.count("tools/call"), 1)
         self.assertEqual(len(self.model.requests), 2)
 
+    def test_a_cancel_between_two_looks_and_one_of_a_question_cancel_the_far_task(self):
+        for said in ("wait", "ask which colour?"):
+            with self.subTest(said):
+                self.door.methods.clear()
+                self.will_call("player", {"message": said})
+                task = client.new_id()
+                self.server.stream("go", task, agent="modern").close()
+                harness.wait_for(lambda: "tasks/get" in self.door.methods, what="the first look at the far task")
+                if said != "wait":
+                    self.wait_state(task, "input-required", agent="modern")
+                self.server.rpc("tasks/cancel", {"id": task}, agent="modern")
+                self.stopped(task, agent="modern", state="canceled")
+                self.assertIn("tasks/cancel", self.door.methods)
+                new = {"A2A-Version": "1.0"}
+                far = lambda: self.far.call("ListTasks", {}, agent="player", headers=new)["tasks"][0]["status"]["state"]
+                harness.wait_for(lambda: far() == "TASK_STATE_CANCELED", what="the far task's end")
+
     def test_a_question_is_the_task_s_question(self):
         self.will_call("player", {"message": "ask which colour?"})
         asked = self.run_task(agent="modern", state="input-required")

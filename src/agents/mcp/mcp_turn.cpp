@@ -123,6 +123,7 @@ class McpTurn : public LoopTurn<McpTurn> {
     turn_.hide([credentials = server_->credentials] { return credentials->mask(); });
     const auto kept = json::Document::view_of(input_.kept.text);
     task_ = kept.root()["task"].str();
+    if (input_.canceled) return give_up();
     if (!task_.empty()) return look();
     if (input_.resume_ask.empty()) return call_tool({});
     const auto question = last_question(input_.history);

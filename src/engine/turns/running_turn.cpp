@@ -38,6 +38,7 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       is_model_(settings.executor == agents::AgentSettings::Kind::openai),
       is_short_(settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(settings.plan && settings.plan->undoes),
+      tells_next_(undoes_ || settings.ends_work_elsewhere),
       state_(std::in_place, std::move(head), services.settings, settings.reply_as) {}
 
 task::TaskHead RunningTurn::head() const {
@@ -305,7 +306,7 @@ base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
     if (may_end(state)) output.outcome = &*state.outcome;
     output.cancel_requested = state.cancel_requested;
     output.cancel_reason = state.cancel_reason;
-    output.undoes = undoes_;
+    output.undoes = tells_next_;
     output.is_undoing = state.is_undoing;
     output.is_used_up = is_used_up(state);
     output.reply_as = reply_as_;

@@ -354,6 +354,29 @@ TEST_CASE("Plan: a canceled plan's turn may run until it has undone its steps") 
   CHECK(canceled.get());
 }
 
+TEST_CASE("Waits: a canceled task whose work is on another server has one more turn, which learns of it") {
+  EngineBench::Options options;
+  options.settings.ends_work_elsewhere = true;
+  for (const bool asks : {false, true}) {
+    CAPTURE(asks);
+    EngineBench bench(options);
+    const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+    const auto turn = bench.scripted().next();
+    REQUIRE(turn);
+    agents::Waits long_ahead;
+    long_ahead.until = in(3'600'000);
+    turn->sink->finish(asks ? agents::Outcome(agents::Asked{"q", false, {}}) : agents::Outcome(long_ahead));
+    await_turn_state(bench, accepted->key, asks ? TurnState::none : TurnState::waiting);
+    auto canceled = bench.cancel_later({"t1"});
+    const auto next = bench.scripted().next();
+    REQUIRE(next);
+    CHECK(next->turn.canceled);
+    next->sink->finish(agents::Canceled{});
+    CHECK(canceled.get());
+    CHECK(bench.engine().reader().head(accepted->key)->state == State::canceled);
+  }
+}
+
 TEST_CASE("Plan: a child with its own budget begins although the task's budget is used up") {
   EngineBench bench(plan_that_undoes());
   auto submission = EngineBench::message("x", "t1");

@@ -25,7 +25,7 @@ base::Result<task::Change> CancelRequest::decide(const store::TaskRow& now) {
   ask = head.ask;
   is_elsewhere = !is_ours(now, self);
   had_turn = head.turn_state != task::TurnState::none && !running;
-  wakes = undoes && head.turn_state == task::TurnState::waiting;
+  wakes = undoes && (head.turn_state == task::TurnState::waiting || head.turn_state == task::TurnState::none);
   task::Change change = change_of(head);
   if (audit) note_intervention(change, *audit);
   if (undoes && !running) {

@@ -24,7 +24,7 @@ struct CancelRequest {
   task::EventNumber since = {};  // the task's last event when that was decided
   bool had_turn = false;         // the task had a turn that had not begun
   bool undoes = false;           // the task undoes what it has done before it ends
-  bool wakes = false;            // its turn waited, and now undoes
+  bool wakes = false;            // no turn of it was due, and now one is
   bool is_elsewhere = false;     // another node had its turn
   std::string ask = {};          // the question that the task waited with
 

@@ -22,7 +22,7 @@ struct TurnOutput {
   const agents::Outcome* outcome = nullptr;  // null: the turn continues
   bool is_over = false;                      // nothing of the turn is stored any more
   bool cancel_requested = false;
-  bool undoes = false;             // the turn of a plan that undoes its work when canceled
+  bool undoes = false;             // if it waits when canceled, the next turn undoes its work
   bool is_undoing = false;         // its executor knows of the cancel
   bool is_used_up = false;         // the turn has used up the task's tokens: it waits for nothing
   std::string cancel_reason = {};  // the text of the canceled status; empty: none

@@ -82,7 +82,9 @@ void wait(task::Change& change, const task::TaskHead& head, const agents::Waits&
 
 bool undoes_first(const agents::Agent* agent, const task::TaskHead& head) {
   const bool has_begun = head.turn.value > 1 || head.attempt > 0;
-  return has_begun && agent != nullptr && agent->settings.plan && agent->settings.plan->undoes;
+  if (!has_begun || agent == nullptr) return false;
+  const agents::AgentSettings& settings = agent->settings;
+  return settings.ends_work_elsewhere || (settings.plan && settings.plan->undoes);
 }
 
 void begin_undoing(task::Change& change, const task::TaskHead& head, base::Timestamp now) {
@@ -92,6 +94,9 @@ void begin_undoing(task::Change& change, const task::TaskHead& head, base::Times
   if (!change.turn) change.turn.emplace();
   change.turn->cancel_requested = true;
   change.turn->state = task::TurnState::queued;
+  if (head.turn_state != task::TurnState::none) return;
+  change.turn->turn = task::TurnNumber{head.turn.value + 1};
+  change.turn->attempt = 0;
 }
 
 bool runs_on(const agents::Outcome& outcome) {

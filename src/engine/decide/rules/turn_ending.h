@@ -24,8 +24,8 @@ struct TurnEnding {
   base::Timestamp now{};
 };
 
-// Returns true if a canceled task, which has not ended, undoes its work before it ends. Its turns then
-// continue (Turn::canceled) until one of them ends the task.
+// Returns true if a canceled task, which has not ended, undoes its work, or ends it on another server, before
+// it ends. Its turns then continue (Turn::canceled) until one of them ends the task.
 bool undoes_first(const agents::Agent* agent, const task::TaskHead& head);
 // Makes `change` the cancel of a task that undoes its work, while no turn of it runs.
 void begin_undoing(task::Change& change, const task::TaskHead& head, base::Timestamp now);

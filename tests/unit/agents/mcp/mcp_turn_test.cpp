@@ -126,6 +126,23 @@ TEST_CASE("McpTurn: a question is the task's, and its answer goes back with the 
         std::string::npos);
 }
 
+TEST_CASE("McpTurn: a turn that begins canceled cancels the server's task, and ends without one") {
+  Bench bench;
+  bench.mcp.on("tasks/cancel", {ScriptedMcp::result("{}")});
+  Turn canceled = bench.turn();
+  canceled.canceled = true;
+  CHECK(bench.run(canceled)->ending() == "canceled");
+  CHECK(bench.mcp.requests().find("tasks/cancel") == std::string::npos);
+  canceled = bench.turn();
+  canceled.canceled = true;
+  canceled.kept.text = R"({"task":"t1"})";
+  CHECK(bench.run(canceled)->ending() == "canceled");
+  const std::string requests = bench.mcp.requests();
+  CHECK(requests.find("tasks/cancel") != std::string::npos);
+  CHECK(requests.find(R"("taskId":"t1")") != std::string::npos);
+  CHECK(requests.find("tools/call") == std::string::npos);
+}
+
 TEST_CASE("McpTurn: a task of the server asks, is answered, and is canceled with the turn") {
   Bench bench;
   bench.mcp.on("tasks/get",
