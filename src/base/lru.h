@@ -23,10 +23,7 @@ class Lru {
 
   // The key must be absent.
   Value& put(const Key& key, Value value) {
-    if (places_.size() >= size_max_ && !entries_.empty()) {
-      places_.erase(entries_.back().first);
-      entries_.pop_back();
-    }
+    if (places_.size() >= size_max_) drop_oldest();
     entries_.emplace_front(key, std::move(value));
     places_[key] = entries_.begin();
     return entries_.front().second;
@@ -37,6 +34,12 @@ class Lru {
     if (found == places_.end()) return;
     entries_.erase(found->second);
     places_.erase(found);
+  }
+
+  void drop_oldest() {
+    if (entries_.empty()) return;
+    places_.erase(entries_.back().first);
+    entries_.pop_back();
   }
 
   void clear() {

@@ -155,7 +155,7 @@ void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest
   delegated->subagent.is_detached = request.detached;
   delegated->subagent.shows_replies = request.shows_replies;
   submission.hops = std::move(lineage.hops);
-  submission.subject = turns_.subjects().find(head.key);
+  submission.subject = turns_.subjects().find(head);
   const auto timer = std::make_shared<base::SpanTimer>(spans_, std::move(lineage.trace));
   submission.trace = timer->trace();
   if (head.budget && head.budget->agents)
@@ -375,7 +375,7 @@ void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion
   submission.task = question.child_id;
   submission.message = answer;
   submission.trace = question.trace;
-  submission.subject = turns_.subjects().find(parent.key);
+  submission.subject = turns_.subjects().find(parent);
   submission.waits_for = task::WaitsFor::outcome;
   ForChild terms{parent.key};
   terms.question = question.number;

@@ -83,7 +83,7 @@ void Cancels::stored(const CancelingPtr& request, const task::TaskHead& head) {
     cancel_children(request->task);
   }
   if (task::is_terminal(head.state)) {
-    turns_.subjects().erase(request->task);
+    turns_.subjects().erase(head);
     if (!request->ask.empty()) turns_.withdraw_question(head.agent, request->ask);
     return request->done(request->task);
   }

@@ -285,7 +285,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
     run.inherit({turn.hops, turn.trace, input->request.trace, named});
   turn.used_ids = std::move(taken);
   if (agent.settings.acts_outside() || head.agent.value == agents::kToolAgent) {
-    turn.subject = subjects_.find(head.key);
+    turn.subject = subjects_.find(head);
     agents::take_up(turn);
   }
   return turn;
@@ -387,7 +387,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     spdlog::log(level, "{} turn {} ended, task state {}{}{}", facts_of(head), head.turn.value,
                 task::name_of(head.state), reason.empty() ? "" : ": ", reason);
   }
-  if (task::is_terminal(head.state)) subjects_.erase(head.key);
+  if (task::is_terminal(head.state)) subjects_.erase(head);
   if (run->may_have_children()) report(TurnOver{head});
   if (questions_.turnover(head)) ask(head.key);
   clear_suspicion(head.key);
