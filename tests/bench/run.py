@@ -15,11 +15,13 @@ import readme
 import samples
 from context import Context, Places
 from suites import (command, crowds, hop, models, node_deaths, node_events, node_streams, nodes, peers, plan, postgres,
-                    purge, sizes, stored, throughput, traces)
+                    purge, sizes, stored, throughput, tools, traces)
 
 
 SUITES = {
     **{name: (lambda context, name=name: throughput.run(context, name)) for name in throughput.CASES},
+    "tool-call": tools.run,
+    "completions": models.run_completions,
     "slow-disk": throughput.run_slow_disk,
     "idle": crowds.run_idle,
     "waiting": crowds.run_waiting,

@@ -1,12 +1,13 @@
 // Callers of a paced model (servers/model.mjs): COUNT streams at the same time, of sends to URL with the text WORDS.
-//   node model_callers.mjs URL COUNT WORDS
+//   node model_callers.mjs URL COUNT WORDS [MODEL]
+// With MODEL, URL is that of OpenAI's chat completions.
 // Reads commands from standard input and answers each with a line of JSON:
 //   begun        once every stream has had a token
 //   measure MS   the tokens that arrive in this time, and their delay since the model has said them
 import { createInterface } from "node:readline";
 import { Agent, request } from "node:http";
 
-const [url, count, words] = [process.argv[2], Number(process.argv[3]), process.argv[4]];
+const [url, count, words, model] = [process.argv[2], Number(process.argv[3]), ...process.argv.slice(4)];
 const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
 const now = () => (performance.timeOrigin + performance.now()) * 1000;
 let begun = 0;
@@ -14,14 +15,16 @@ let failures = 0;
 let delays = null; // while measuring
 let whenBegun;
 
+const send = (nth) => ({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "SendStreamingMessage",
+  params: { message: { messageId: `m${process.pid}-${nth}`, role: "ROLE_USER", parts: [{ text: words }] } },
+});
+const completion = () => ({ model, stream: true, messages: [{ role: "user", content: words }] });
+
 function call(nth) {
-  const send = {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "SendStreamingMessage",
-    params: { message: { messageId: `m${process.pid}-${nth}`, role: "ROLE_USER", parts: [{ text: words }] } },
-  };
-  const body = JSON.stringify(send);
+  const body = JSON.stringify(model ? completion() : send(nth));
   const headers = { "Content-Type": "application/json", "A2A-Version": "1.0", "Content-Length": Buffer.byteLength(body) };
   const sent = request(url, { method: "POST", headers, agent }, (response) => {
     let isFirst = true;

@@ -1,9 +1,11 @@
-"""The requests that are measured, in A2A 1.0 and 0.3, and single calls."""
+"""The requests that are measured, in A2A 1.0 and 0.3 and as MCP's tools/call, and single calls."""
 import http.client
 import json
 
 HEADERS = {"1.0": {"Content-Type": "application/json", "A2A-Version": "1.0"},
-           "0.3": {"Content-Type": "application/json"}}
+           "0.3": {"Content-Type": "application/json"},
+           "mcp": {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+                   "MCP-Protocol-Version": "2025-06-18"}}
 METHODS = {
     "1.0": {"send": "SendMessage", "stream": "SendStreamingMessage", "get": "GetTask", "list": "ListTasks",
             "subscribe": "SubscribeToTask", "cancel": "CancelTask"},
@@ -20,6 +22,9 @@ def _request(version, operation, params):
 
 def send(version, text, waits=True, stream=False, task=None, message_id="@ID@"):
     """Returns a send. `waits`: the call returns when the task stops."""
+    if version == "mcp":
+        call = {"name": "inproc", "arguments": {"message": text}}
+        return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}, separators=(",", ":"))
     if version == "1.0":
         message = {"messageId": message_id, "role": "ROLE_USER", "parts": [{"text": text}]}
         configuration = {} if waits else {"returnImmediately": True}

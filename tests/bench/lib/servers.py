@@ -144,6 +144,16 @@ class Sdk03(Server):
         return ["node", self.places.bench / "servers/sdk_0_3.mjs"]
 
 
+class McpSdk(Server):
+    version = "mcp"
+
+    def __init__(self, places, name="MCP TypeScript SDK", **how):
+        super().__init__(places, name, "/mcp", **how)
+
+    def command(self):
+        return ["node", self.places.bench / "servers/mcp_sdk.mjs"]
+
+
 class Responder(Server):
     def __init__(self, places, name="limit: fixed answer", **how):
         super().__init__(places, name, **how)

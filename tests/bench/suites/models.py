@@ -37,10 +37,14 @@ class ModelBaton(Baton):
 
 
 class Callers:
-    def __init__(self, server, count, words):
-        self.process = subprocess.Popen(
-            ["node", server.places.bench / "client/model_callers.mjs", server.url(), str(count), words],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    """Callers over A2A or, with `completes`, over OpenAI's chat completions."""
+
+    def __init__(self, server, count, words, completes=False):
+        door = [server.url("/v1/chat/completions"), str(count), words, "model"]
+        if not completes:
+            door = [server.url(), str(count), words]
+        self.process = subprocess.Popen(["node", server.places.bench / "client/model_callers.mjs", *door],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
         return self
@@ -59,14 +63,14 @@ class Callers:
         return found
 
 
-def measure(context, turns, pace):
+def measure(context, turns, pace, completes=False):
     seconds = max(context.seconds, 2)
     with PacedModel(context.places) as model, ModelBaton(context.places, model) as server:
         with a2a.Caller(server, "1.0") as caller:
             caller.task(a2a.send("1.0", "1 token, 10 a second", message_id="warm"))
         before = settled_kib(server)
         words = f"{(seconds + 60) * pace} tokens, {pace} a second"
-        with Callers(server, turns, words) as callers:
+        with Callers(server, turns, words, completes) as callers:
             callers.ask("begun")
             callers.ask("measure 1000")
             cpu = server.cpu_seconds()
@@ -95,3 +99,19 @@ def run(context):
     context.section("Turns of a language model", table(
         ["turns", "tokens a second of each", "of these in time", "us of CPU a token", "delay p50 ms", "p99 ms",
          "threads", "KiB a turn"], rows))
+
+
+def run_completions(context):
+    """Measures the same turns over chat completions, beside A2A."""
+    turns, pace = context.scaled((500, 10), (50, 10))
+    doors = {"A2A 1.0": Samples(), "chat completions": Samples()}
+    for _ in range(context.rounds):
+        for door, samples in doors.items():
+            context.say(f"completions, {door}")
+            samples.append(measure(context, turns, pace, door != "A2A 1.0"))
+    context.section(f"Chat completions, {turns} turns of {pace} tokens a second", table(
+        ["door", "us of CPU a token", "delay p50 ms", "p99 ms", "KiB a turn"],
+        [[door, number(samples.median("us")), number(samples.median("p50_ms")), number(samples.median("p99_ms")),
+          number(max(samples.median("kib"), 0.1))] for door, samples in doors.items()]))
+    ratio = doors["chat completions"].median("us") / doors["A2A 1.0"].median("us")
+    context.target("CPU of a token over chat completions, to A2A", "at most 1.1x", f"{ratio:.2f}x", ratio <= 1.1)
