@@ -33,7 +33,7 @@ COLUMNS, ROWS = 120, 40
 LOOP = r"""
 exec 3<&0 </dev/null
 set -o pipefail
-report() { printf '\036%s %s\036\n' "$1" "$2"; }
+report() { printf '\036%s %s %s\036\n' "$file" "$1" "$2"; }
 while IFS=' ' read -r -u 3 kind file output; do
   if [[ $kind == server ]]; then
     setsid bash "$file" >"$output" 2>&1 3<&- &
@@ -195,7 +195,8 @@ class Shell:
         self.process.stdin.write(f"{kind} {file} {output}\n".encode())
         self.process.stdin.flush()
         read, deadline = b"", time.monotonic() + WAIT_S
-        while not (done := re.search(rb"\x1e(\d+) (\d+)\x1e\r\n", read)):
+        over = re.compile(rb"\x1e" + re.escape(str(file).encode()) + rb" (\d+) (\d+)\x1e\r\n")
+        while not (done := over.search(read)):
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.terminal], [], [], left)[0]:
                 return -1, 0, shown(read) + f"[not over after {WAIT_S:.0f} s]\n"
@@ -225,7 +226,10 @@ class Shell:
     def await_agents(self, block):
         """Waits until `baton dev` serves new agents, which takes a moment; a reader continues more slowly than that."""
         for agent in sorted(set(re.findall(r"--agent ([\w-]+)", block.text))) if self.takes_up else []:
-            self.run(Block(1, ["sh"], f"for ((i = 0; i < 100; ++i)); do baton card {agent} &>/dev/null && break; sleep 0.1; done\n"))
+            looks = f"for ((i = 0; i < 100; ++i)); do baton card {agent} &>/dev/null && break; sleep 0.1; done\n"
+            status, _, said = self.run(Block(1, ["sh"], looks))
+            if status < 0:
+                raise AssertionError(f"looking for the agent {agent}: {said}")
 
     def close(self):
         for server in self.servers.values():
