@@ -177,7 +177,7 @@ class Shell:
         # Does the same as ./scripts/up if everything is installed and built.
         (self.home / "scripts/up").write_text('#!/bin/sh\nexec build/release/baton serve "$@"\n', encoding="ascii")
         self.servers = {}
-        self.takes_up = False  # one of the servers is `baton dev`
+        self.dev = None  # the server that is `baton dev`
         self.count = 0
         self.terminal, its = pty.openpty()
         termios.tcsetwinsize(its, (ROWS, COLUMNS))
@@ -218,15 +218,17 @@ class Shell:
         server = Server(self.folder / f"output-{self.count}")
         _, server.pid, problem = self._do("server", block, self.folder / f"output-{self.count}")
         self.servers[words[0]] = server
-        self.takes_up = self.takes_up or words[:2] == ["baton", "dev"]
+        if words[:2] == ["baton", "dev"]:
+            self.dev = server
         if server.pid and server.wait_for(lambda: b"listening on " in server.text):
             return None
         return problem + shown(server.text) + "[it does not listen]\n"
 
     def await_agents(self, block):
         """Waits until `baton dev` serves new agents, which takes a moment; a reader continues more slowly than that."""
-        for agent in sorted(set(re.findall(r"--agent ([\w-]+)", block.text))) if self.takes_up else []:
-            looks = f"for ((i = 0; i < 100; ++i)); do baton card {agent} &>/dev/null && break; sleep 0.1; done\n"
+        for agent in sorted(set(re.findall(r"--agent ([\w-]+)", block.text))) if self.dev else []:
+            url = re.search(r"listening on (\S+)", shown(self.dev.text))[1]
+            looks = f"for ((i = 0; i < 100; ++i)); do baton card {agent} --url {url} &>/dev/null && break; sleep 0.1; done\n"
             status, _, said = self.run(Block(1, ["sh"], looks))
             if status < 0:
                 raise AssertionError(f"looking for the agent {agent}: {said}")
