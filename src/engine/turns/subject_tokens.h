@@ -30,17 +30,16 @@ class SubjectTokens {
   void put(const task::TaskHead& task, task::SubjectTokenPtr token) {
     if (!token) return erase(task);
     state_.with([&](State& state) {
-      Tokens& own = state.callers.try_emplace(account_of(task), tokens_max_).first->second;
-      if (auto* const known = own.find(task.key)) {
+      const std::string account = account_of(task);
+      const auto own = state.callers.find(account);
+      auto* const known = own == state.callers.end() ? nullptr : own->second.find(task.key);
+      if (known != nullptr) {
         *known = std::move(token);
         return;
       }
-      own.put(task.key, std::move(token));
-      if (++state.count <= tokens_max_) return;
-      std::ranges::max_element(state.callers, {}, [](const auto& one) {
-        return one.second.size();
-      })->second.drop_oldest();
-      --state.count;
+      if (state.count == tokens_max_) drop_one(state);
+      state.callers.try_emplace(account, tokens_max_).first->second.put(task.key, std::move(token));
+      ++state.count;
     });
   }
   // Null if there is none.
@@ -57,8 +56,7 @@ class SubjectTokens {
       const auto own = state.callers.find(account_of(task));
       if (own == state.callers.end() || own->second.find(task.key) == nullptr) return;
       own->second.erase(task.key);
-      --state.count;
-      if (own->second.size() == 0) state.callers.erase(own);
+      took_one(state, own);
     });
   }
 
@@ -68,6 +66,17 @@ class SubjectTokens {
     std::map<std::string, Tokens> callers;  // by account; none is empty
     std::size_t count = 0;                  // of all their tokens
   };
+
+  static void drop_one(State& state) {
+    const auto fullest =
+        std::ranges::max_element(state.callers, {}, [](const auto& one) { return one.second.size(); });
+    fullest->second.drop_oldest();
+    took_one(state, fullest);
+  }
+  static void took_one(State& state, std::map<std::string, Tokens>::iterator of) {
+    --state.count;
+    if (of->second.size() == 0) state.callers.erase(of);
+  }
 
   static std::string account_of(const task::TaskHead& task) {
     return std::string(task::account_of(task.caller));

@@ -44,4 +44,23 @@ TEST_CASE("SubjectTokens: a caller with many tasks pushes out its own tokens, no
   CHECK(tokens.find(task_of(8, "ann")) == token);
 }
 
+TEST_CASE("SubjectTokens: the bound is that of all callers' tokens, of one caller or of many") {
+  engine::SubjectTokens tokens(3);
+  const auto token = std::make_shared<task::SubjectToken>();
+  const auto found = [&](int last, const auto& caller_of) {
+    int count = 0;
+    for (int key = 1; key <= last; ++key) count += tokens.find(task_of(key, caller_of(key))) != nullptr;
+    return count;
+  };
+  const auto ann = [](int) { return std::string("ann"); };
+  for (int key = 1; key <= 5; ++key) tokens.put(task_of(key, "ann"), token);
+  CHECK(found(5, ann) == 3);
+  for (int key = 1; key <= 5; ++key) tokens.erase(task_of(key, "ann"));
+  const auto each = [](int key) { return std::to_string(key); };
+  for (int key = 1; key <= 3; ++key) tokens.put(task_of(key, each(key)), token);
+  CHECK(found(3, each) == 3);
+  for (int key = 4; key <= 5; ++key) tokens.put(task_of(key, each(key)), token);
+  CHECK(found(5, each) == 3);
+}
+
 }  // namespace subject_tokens_test
