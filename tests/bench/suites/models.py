@@ -40,11 +40,10 @@ class Callers:
     """Callers over A2A or, with `completes`, over OpenAI's chat completions."""
 
     def __init__(self, server, count, words, completes=False):
-        door = [server.url("/v1/chat/completions"), str(count), words, "model"]
-        if not completes:
-            door = [server.url(), str(count), words]
-        self.process = subprocess.Popen(["node", server.places.bench / "client/model_callers.mjs", *door],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        path, model = ("/v1/chat/completions", ["model"]) if completes else (None, [])
+        self.process = subprocess.Popen(
+            ["node", server.places.bench / "client/model_callers.mjs", server.url(path), str(count), words, *model],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
         return self

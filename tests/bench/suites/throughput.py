@@ -106,11 +106,12 @@ class Case:
             raise RuntimeError(f"{self.server.name}: {found['events']} events in {found['count']} streams")
 
 
-def measured(context, name):
-    """{(connections, server): Samples}"""
+def measured(context, name, servers=None):
+    """{(connections, server): Samples}, of these servers or of those that are usual for the case."""
     found = {}
     with contextlib.ExitStack() as stack:
-        cases = [Case(name, stack.enter_context(server)) for server in contenders(context.places, name)]
+        servers = servers or contenders(context.places, name)
+        cases = [Case(name, stack.enter_context(server)) for server in servers]
         for case in cases:  # warms up JIT compilers, caches and the database's pages
             case.measure(16, 1 if context.quick else 3)
         for connections in context.scaled((1, 16, 64, 256), (1, 64)):

@@ -1,10 +1,8 @@
 """Calls of an agent as an MCP tool, beside blocking A2A sends to the same agent and beside a tool of MCP's SDK, which
 stores nothing."""
-import contextlib
-
-from samples import Samples, number, rate_with_spread, table, times
+from samples import number, rate_with_spread, table, times
 from servers import EmbeddedBaton, McpSdk
-from suites.throughput import Case
+from suites import throughput
 
 SENDS, CALLS, SDK = "Baton, A2A sends", "Baton, tool calls", "MCP TypeScript SDK"
 
@@ -13,23 +11,12 @@ class InsideTools(EmbeddedBaton):
     version = "mcp"
 
     def __init__(self, places):
-        super().__init__(places, name=CALLS)
-        self.path = "/mcp"
+        super().__init__(places, name=CALLS, path="/mcp")
 
 
 def run(context):
-    found = {}
-    with contextlib.ExitStack() as stack:
-        servers = [EmbeddedBaton(context.places, name=SENDS), InsideTools(context.places), McpSdk(context.places, SDK)]
-        cases = [Case("send", stack.enter_context(server)) for server in servers]
-        for case in cases:
-            case.measure(16, 1 if context.quick else 3)
-        for connections in context.scaled((1, 16, 64), (64,)):
-            for number_of_round in range(context.rounds):
-                context.say(f"tool-call, {connections} connections, round {number_of_round + 1}")
-                for case in cases:
-                    samples = found.setdefault((connections, case.server.name), Samples())
-                    samples.append(case.measure(connections, context.seconds))
+    servers = [EmbeddedBaton(context.places, name=SENDS), InsideTools(context.places), McpSdk(context.places, SDK)]
+    found = throughput.measured(context, "send", servers)
     context.section("Agents as MCP tools", table(
         ["connections", "server", "per second", "p50 ms", "p99 ms", "CPU µs each"],
         [[connections, server, rate_with_spread(samples), number(samples.median("p50_ms")),
