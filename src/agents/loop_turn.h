@@ -184,8 +184,8 @@ class LoopTurn : public std::enable_shared_from_this<T> {
 
   base::EventLoop& loop_;
   bool is_away_ = false;
-  std::shared_ptr<std::atomic<bool>>
-      has_begun_;          // what it is away for, or was left out; shared with the pool
+  // Shared with the pool: a thread has begun the work that the turn is away for, or the work is left out.
+  std::shared_ptr<std::atomic<bool>> has_begun_;
   std::deque<Step> late_;  // came while it was away
 };
 

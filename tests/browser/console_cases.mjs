@@ -98,7 +98,7 @@ export const narrowViews = {
 };
 
 export const token = {
-  name: "Console: the token leaves the address, not before it is kept, and signing out forgets it",
+  name: "Console: the token leaves the address once it is kept, is not a cookie, and signing out forgets it",
   async run(page, { server }) {
     await sees(page, "baton-overview h1", "Overview");
     assert.ok(!page.url().includes("token"), page.url());
@@ -115,6 +115,7 @@ export const token = {
     await page.click("text=Use the link’s token");
     await page.waitForFunction((value) => sessionStorage.getItem("baton-token") === value, tokens.viewer);
     await isKept(page);
+    assert.ok(!page.url().includes("token"), page.url());
     await page.click("text=Sign out");
     await sees(page, "label", "Token of an operator or a viewer");
     assert.equal(await page.evaluate(() => sessionStorage.length), 0);

@@ -44,8 +44,8 @@ bool is_place_of(const Issuer& issuer, const Place& place) {
   return issuer.keys_url == place.keys_url && issuer.keys_file == place.keys_file;
 }
 
-// The digest of all settings that decide which tokens are accepted, and with which rights. Equal on every
-// node with these rules.
+// The digest of all settings that decide about tokens and their rights. Nodes with the same settings have the
+// same digest.
 std::string digest_of(const Issuer& issuer, const std::string& public_url) {
   std::string text;
   json::Writer out(text);
