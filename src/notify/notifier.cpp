@@ -1,11 +1,8 @@
 #include "notify/notifier.h"
 
 #include <spdlog/spdlog.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -33,6 +30,10 @@ constexpr milliseconds kScanRetry{1'000};
 // The pause while a due delivery waits for its turn: the store cannot tell when the next one is due.
 constexpr milliseconds kScanBusy{250};
 constexpr milliseconds kNoMemoryPause{10};
+// The pause before a body is read again that found no room.
+constexpr milliseconds kNoRoomPause{100};
+// Threads that read and sign bodies.
+constexpr int kReaders = 4;
 // The longest pause; the wall clock may be set meanwhile.
 constexpr milliseconds kScanLatest{60'000};
 
@@ -65,10 +66,7 @@ Notifier::Notifier(DeliveryQueue& queue, const base::Clock& clock, NotifierOptio
       queues_(options_.senders, options_.senders_per_host),
       scan_limit_(kScanBatch),
       random_(base::random_number()),
-      abandon_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      loop_("notify") {
-  if (!abandon_fd_.valid()) std::abort();  // without descriptors at start-up the program cannot run
-}
+      loop_("notify") {}
 
 Notifier::~Notifier() {
   stop();
@@ -76,22 +74,28 @@ Notifier::~Notifier() {
 
 void Notifier::start() {
   if (!options_.enabled) return;
-  senders_.emplace("notify-send", options_.senders, static_cast<std::size_t>(options_.senders));
+  readers_.emplace("notify-read", std::min(kReaders, options_.senders),
+                   static_cast<std::size_t>(options_.senders));
   loop_.start();
   wake();
 }
 
 void Notifier::stop() {
   stopping_ = true;
-  if (!senders_) return;
+  if (!readers_) return;
   if (!wait_until_idle(options_.stop_grace)) {
-    abandoned_ = true;
-    eventfd_write(abandon_fd_.get(), 1);
+    loop_.post([this] { abandon(); });
     wait_until_idle({});
   }
-  senders_->stop();
+  readers_->stop();
   loop_.stop();
-  senders_.reset();
+  readers_.reset();
+}
+
+void Notifier::abandon() {
+  is_abandoned_ = true;
+  const Attempts ended = std::exchange(attempts_, {});
+  for (const Attempt& attempt : ended) on_sent(attempt.waiting, {});
 }
 
 void Notifier::wake() {
@@ -170,14 +174,58 @@ void Notifier::send_waiting() {
   while (auto waiting = queues_.next()) {
     if (!begin()) return;
     ++in_flight_;
-    const bool accepted = senders_->try_submit([this, sent = std::move(*waiting)] { send(sent); });
-    if (accepted) continue;
-    --in_flight_;
-    return end();
+    prepare(*waiting);
   }
 }
 
+void Notifier::prepare(const Waiting& waiting) {
+  const bool is_taken = !stopping_ && readers_->try_submit([this, waiting] {
+    Prepared result = prepared(waiting.delivery);
+    while (true) {
+      try {
+        return loop_.post([this, waiting, result] { on_prepared(waiting, result); });
+      } catch (const std::bad_alloc&) {
+        // Retries until there is memory again: otherwise the delivery would stay in flight forever.
+        base::sleep_for(kNoMemoryPause);
+      }
+    }
+  });
+  if (!is_taken) on_sent(waiting, {});
+}
+
+void Notifier::on_prepared(const Waiting& waiting, Prepared prepared) {
+  if (is_abandoned_) return on_sent(waiting, {});
+  if (const auto* outcome = std::get_if<Outcome>(&prepared)) return on_sent(waiting, *outcome);
+  if (auto* out = std::get_if<Outgoing>(&prepared)) return call(waiting, std::move(*out));
+  loop_.after(kNoRoomPause, [this, waiting] { prepare(waiting); });
+}
+
+void Notifier::call(const Waiting& waiting, Outgoing out) {
+  const auto at =
+      attempts_.insert(attempts_.end(), Attempt{waiting, std::move(out), SteadyTime::now(), nullptr});
+  outbound::Call::Events events;
+  // noexcept: a delivery whose end was lost would stay in flight forever, so that the program ends instead.
+  events.on_end = [this, at](const base::Result<outbound::HttpAnswer>& answer) noexcept {
+    on_answer(at, answer);
+  };
+  at->call = std::make_unique<outbound::Call>(loop_, at->out.request, milliseconds(0), std::move(events));
+  at->call->start();
+}
+
+void Notifier::on_answer(Attempts::iterator at, const base::Result<outbound::HttpAnswer>& answer) {
+  Attempts ended;
+  ended.splice(ended.end(), attempts_, at);
+  const Attempt& attempt = ended.front();
+  const auto took = SteadyTime::now() - attempt.began;
+  attempt_time_.observe(took);
+  Outcome outcome = judge(answer, clock_.now());
+  outcome.task = attempt.out.task;
+  add_span(attempt, outcome, took);
+  on_sent(attempt.waiting, outcome);
+}
+
 void Notifier::on_sent(const Waiting& sent, const std::optional<Outcome>& outcome) {
+  --in_flight_;
   queues_.sent(sent, outcome && outcome->slow);
   if (!outcome) {
     queues_.release(sent.delivery);
@@ -221,55 +269,33 @@ void Notifier::on_recorded(const store::Delivery& delivery, const store::Deliver
   end();
 }
 
-void Notifier::send(const Waiting& waiting) {
-  std::optional<Outcome> outcome = attempt(waiting.delivery);
-  --in_flight_;
-  while (true) {
-    try {
-      return loop_.post([this, waiting, outcome] { on_sent(waiting, outcome); });
-    } catch (const std::bad_alloc&) {
-      // Retries until there is memory again: otherwise the delivery would stay in flight forever.
-      base::sleep_for(kNoMemoryPause);
-    }
-  }
-}
-
-std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) {
-  if (stopping_) return {};
+Notifier::Prepared Notifier::prepared(const store::Delivery& delivery) const {
   try {
     auto rendered = render_(queue_, delivery);
-    if (!rendered) {
-      const base::Error& error = rendered.error();
-      const bool gone =
-          error.code == base::ErrorCode::task_not_found || error.code == base::ErrorCode::not_found;
-      return Outcome{gone ? Kind::given_up : Kind::retry, error.for_caller, {}, false, {}};
+    if (rendered) {
+      Outgoing out{rendered->task.value, rendered->held, nullptr};
+      out.request = std::make_shared<const outbound::HttpRequest>(request_of(delivery, std::move(*rendered)));
+      return out;
     }
-    std::string task = rendered->task.value;
-    const std::shared_ptr<void> held = rendered->held;
-    const outbound::HttpRequest request = prepare(delivery, std::move(*rendered));
-    const auto begin = base::SteadyTime::now();
-    const auto answer = outbound::http_request(request);
-    const auto took = base::SteadyTime::now() - begin;
-    attempt_time_.observe(took);
-    if (!answer && abandoned_) return {};
-    Outcome outcome = judge(answer, clock_.now());
-    outcome.task = std::move(task);
-    add_span(delivery, request, outcome, took);
-    return outcome;
+    const base::Error& error = rendered.error();
+    if (error.code == base::ErrorCode::overloaded) return Postponed{};
+    const bool gone =
+        error.code == base::ErrorCode::task_not_found || error.code == base::ErrorCode::not_found;
+    return Outcome{gone ? Kind::given_up : Kind::retry, error.for_caller, {}, false, {}};
   } catch (const std::exception& error) {
     spdlog::error("webhooks: a delivery attempt failed unexpectedly: {}", error.what());
     return Outcome{Kind::retry, "internal error during the attempt", {}, false, {}};
   }
 }
 
-void Notifier::add_span(const store::Delivery& delivery, const outbound::HttpRequest& request,
-                        const Outcome& outcome, std::chrono::nanoseconds took) const {
+void Notifier::add_span(const Attempt& attempt, const Outcome& outcome, std::chrono::nanoseconds took) const {
+  const store::Delivery& delivery = attempt.waiting.delivery;
   const bool has_failed = outcome.kind != Kind::delivered;
   if (options_.spans == nullptr || !base::SpanQueue::takes(delivery.trace, has_failed)) return;
-  options_.spans->add(webhook_span(delivery, request, outcome, took));
+  options_.spans->add(webhook_span(delivery, *attempt.out.request, outcome, took));
 }
 
-outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
+outbound::HttpRequest Notifier::request_of(const store::Delivery& delivery, Rendered rendered) const {
   const WebhookKeys keys = keys_.with([](const WebhookKeys& all) { return all; });
   const base::Clock& clock = options_.signing_clock ? *options_.signing_clock : clock_;
   outbound::HttpRequest request =
@@ -282,7 +308,6 @@ outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendere
   request.repeats_safely = true;  // a delivery may arrive twice
   request.counts = options_.counts;
   request.counted_as = "webhooks";  // callers choose the servers
-  request.stop_fd = abandon_fd_.get();
   return request;
 }
 

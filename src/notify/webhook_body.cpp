@@ -1,9 +1,8 @@
 #include "notify/webhook_body.h"
 
 #include <algorithm>
-#include <condition_variable>
+#include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "base/text.h"
 #include "protocol/a2a/dialect.h"
@@ -24,27 +23,20 @@ constexpr std::size_t kSmallTaskMax = 1 << 20;
 // Room for the largest task and its body.
 constexpr std::size_t kLargeBodiesMax = 96 << 20;
 
-// Limits the total memory of large bodies, from reading their tasks until they are sent. `hold` blocks until
-// there is room. The wait is bounded, because sending a body has a time limit.
+// Limits the total memory of large bodies, from reading their tasks until they are sent.
 class LargeBodies {
  public:
-  std::shared_ptr<void> hold(std::size_t bytes) {
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return held_ == 0 || held_ + bytes <= kLargeBodiesMax; });
-    held_ += bytes;
-    return {this, [bytes](LargeBodies* all) { all->give_back(bytes); }};
+  // Returns null if there is no room now. One body always has room.
+  std::shared_ptr<void> try_hold(std::size_t bytes) {
+    std::size_t held = held_;
+    do {
+      if (held != 0 && held + bytes > kLargeBodiesMax) return nullptr;
+    } while (!held_.compare_exchange_weak(held, held + bytes));
+    return {this, [bytes](LargeBodies* all) { all->held_ -= bytes; }};
   }
 
  private:
-  void give_back(std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    held_ -= bytes;
-    room_.notify_all();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable room_;
-  std::size_t held_ = 0;
+  std::atomic<std::size_t> held_{0};
 };
 
 base::Result<task::Task> large_task(const DeliveryQueue& queue, const store::Delivery& delivery,
@@ -52,7 +44,8 @@ base::Result<task::Task> large_task(const DeliveryQueue& queue, const store::Del
   static LargeBodies bodies;
   const auto head = queue.head(delivery.task);
   if (!head) return base::fail(head.error());
-  held = bodies.hold(head->bytes + std::min(head->bytes, links.body_bytes_max));
+  held = bodies.try_hold(head->bytes + std::min(head->bytes, links.body_bytes_max));
+  if (!held) return base::fail(base::ErrorCode::overloaded, "too many large bodies are being sent");
   auto task = queue.read(delivery.task, task::Depth{}, delivery.event);
   if (task) {
     std::string url = links.url + "/agents/" + base::percent_encoded(head->agent.value);

@@ -16,8 +16,9 @@ struct Rendered {
   std::shared_ptr<void> held = nullptr;  // a large body's share of memory, until it has been sent
 };
 
-// Renders the body of a delivery from the store. Fails with task_not_found, not_found (the event is gone) or
-// an error of the store. Called from many threads; blocks on the disk.
+// Renders the body of a delivery from the store. Fails with task_not_found, not_found (the event is gone),
+// overloaded (there is no room for a large body now) or an error of the store. Called from several threads;
+// blocks on the disk.
 using Render = std::function<base::Result<Rendered>(const DeliveryQueue&, const store::Delivery&)>;
 
 // The limit of bodies, and the URL for receivers to fetch the large parts of a task that do not fit.

@@ -1,5 +1,6 @@
 #include "receivers.h"
 
+#include "outbound/call.h"
 #include "world.h"
 
 namespace baton::simulation {
@@ -109,8 +110,40 @@ void Receivers::check_all() const {
 
 namespace baton::outbound {
 
-base::Result<HttpAnswer> http_request(const HttpRequest& request) {
-  return simulation::world().receivers.answer(request);
+// Each request is answered on a thread of its own, which hands the answer to the loop.
+class Call::Running : public std::enable_shared_from_this<Call::Running> {
+ public:
+  Running(base::EventLoop& loop, std::shared_ptr<const HttpRequest> request, Events events)
+      : loop_(loop), request_(std::move(request)), events_(std::move(events)) {}
+
+  void start() {
+    simulation::fibers().spawn([self = shared_from_this()] {
+      const auto answer = simulation::world().receivers.answer(*self->request_);
+      if (self->is_canceled_) return;
+      self->loop_.post([self, answer] {
+        if (!self->is_canceled_) self->events_.on_end(answer);
+      });
+    });
+  }
+  void cancel() { is_canceled_ = true; }
+
+ private:
+  base::EventLoop& loop_;
+  const std::shared_ptr<const HttpRequest> request_;
+  const Events events_;
+  bool is_canceled_ = false;
+};
+
+Call::Call(base::EventLoop& loop, std::shared_ptr<const HttpRequest> request, std::chrono::milliseconds,
+           Events events)
+    : running_(std::make_shared<Running>(loop, std::move(request), std::move(events))) {}
+
+Call::~Call() {
+  running_->cancel();
+}
+
+void Call::start() {
+  running_->start();
 }
 
 }  // namespace baton::outbound

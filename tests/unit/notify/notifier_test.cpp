@@ -4,6 +4,9 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <sstream>
@@ -58,7 +61,7 @@ class Fixture {
   }
   void restart() {
     notifier.reset();
-    notifier.emplace(store, clock, options, render);
+    notifier.emplace(store, clock, options, rendered);
     notifier->start();
   }
   void add(std::int64_t task, std::int64_t event, const PushConfig& to) {
@@ -79,8 +82,20 @@ class Fixture {
   ManualClock clock;
   MemoryDeliveries store;
   NotifierOptions options;
+  baton::notify::Render rendered = render;
   std::optional<Notifier> notifier;
 };
+
+// The threads of this program whose names begin like this.
+std::ptrdiff_t threads_named(std::string_view begin) {
+  std::ptrdiff_t count = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(thread.path() / "comm") >> name;
+    if (name.starts_with(begin)) ++count;
+  }
+  return count;
+}
 
 std::vector<std::string> bodies(const WebhookReceiver& receiver) {
   std::vector<std::string> result;
@@ -319,6 +334,46 @@ TEST_CASE("Notifier: a caller with many slow receivers does not delay another ca
   REQUIRE(quick.wait_for(10));
   CHECK(held() == fixture.options.senders / 2);
   for (const auto& tarpit : tarpits) tarpit->release();
+}
+
+TEST_CASE("Notifier: deliveries that wait for their receivers hold no threads") {
+  std::vector<std::unique_ptr<RawServer>> silent;
+  Fixture fixture;
+  fixture.options.stop_grace = 1ms;
+  fixture.restart();
+  const int all = fixture.options.senders / 2;  // of one caller
+  for (int task = 1; task <= all; ++task) {
+    silent.push_back(
+        std::make_unique<RawServer>([](RawServer& self, int connection) { self.be_silent(connection); }));
+    fixture.add(task, 1, config("c", silent.back()->url()));
+  }
+  const auto are_asked = [&] {
+    return std::ranges::all_of(silent, [](const auto& server) { return server->connections() == 1; });
+  };
+  const auto deadline = std::chrono::steady_clock::now() + patience();
+  while (!are_asked() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
+  CHECK(fixture.notifier->counters().in_flight == all);
+  CHECK(threads_named("notify") <= 5);
+}
+
+TEST_CASE("Notifier: a body that finds no room is read again, and others are sent meanwhile") {
+  WebhookReceiver receiver;
+  Fixture fixture;
+  std::atomic<bool> has_room = false;
+  fixture.rendered = [&](const DeliveryQueue& queue,
+                         const Delivery& delivery) -> baton::base::Result<Rendered> {
+    if (delivery.task == TaskKey{1} && !has_room)
+      return baton::base::fail(baton::base::ErrorCode::overloaded, "no room");
+    return render(queue, delivery);
+  };
+  fixture.restart();
+  fixture.add(1, 1, config("c", receiver.url()));
+  fixture.add(2, 1, config("c", receiver.url()));
+  REQUIRE(receiver.wait_for(1));
+  has_room = true;
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(bodies(receiver) == std::vector<std::string>{"task-2@1", "task-1@1"});
+  CHECK(fixture.store.entries()[0].retries.empty());
 }
 
 TEST_CASE("Notifier: configs of one task do not wait for each other") {

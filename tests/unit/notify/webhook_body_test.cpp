@@ -44,6 +44,24 @@ class OneTask : public test::MemoryDeliveries {
   }
 };
 
+// A task of many bytes.
+class LargeTask : public OneTask {
+ public:
+  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                std::optional<task::EventNumber> as_of) const override {
+    if (depth.bytes_max < kBytes) return base::fail(base::ErrorCode::too_large, "too large");
+    return OneTask::read(key, depth, as_of);
+  }
+  base::Result<task::TaskHead> head(task::TaskKey key) const override {
+    auto head = OneTask::head(key);
+    head->bytes = kBytes;
+    return head;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 40 << 20;
+};
+
 store::Delivery delivery(ProtocolVersion version, std::int64_t event) {
   store::Delivery result;
   result.task = {7};
@@ -94,6 +112,20 @@ TEST_CASE("render_a2a: a deleted event is not found") {
   const auto gone = notify::render_a2a(tasks, delivery(ProtocolVersion::v1_0, 3));
   REQUIRE_FALSE(gone);
   CHECK(gone.error().code == base::ErrorCode::not_found);
+}
+
+TEST_CASE(
+    "render_a2a: a large body that finds no room fails as overloaded, until those before it were sent") {
+  const LargeTask large;
+  const OneTask small;
+  auto first = notify::render_a2a(large, delivery(ProtocolVersion::v0_3, 2));
+  REQUIRE(first);
+  const auto second = notify::render_a2a(large, delivery(ProtocolVersion::v0_3, 2));
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == base::ErrorCode::overloaded);
+  CHECK(notify::render_a2a(small, delivery(ProtocolVersion::v0_3, 2)));
+  first->held.reset();
+  CHECK(notify::render_a2a(large, delivery(ProtocolVersion::v0_3, 2)));
 }
 
 }  // namespace webhook_body_test
