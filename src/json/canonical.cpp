@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/hex.h"
-#include "base/text.h"
 
 namespace baton::json {
 namespace {
@@ -115,7 +114,8 @@ class CanonicalWriter {
       case Value::Type::array:
         return write_array(value);
       case Value::Type::string:
-        return write_string(value.string());
+        write_string(value.string());
+        break;
       case Value::Type::number:
         return write_number(value);
       case Value::Type::missing:
@@ -132,7 +132,6 @@ class CanonicalWriter {
     std::vector<std::pair<std::string, Value>> members;
     for (const Value member : object) {
       std::string order(member.key());
-      if (!base::is_utf8(order)) return wrong("a name has half a surrogate pair");
       if (form_ == Canonical::jcs) order = utf16_of(order);
       members.emplace_back(std::move(order), member);
     }
@@ -143,7 +142,7 @@ class CanonicalWriter {
     out_ += '{';
     for (bool first = true; const auto& [order, member] : members) {
       if (!std::exchange(first, false)) out_ += ',';
-      if (auto written = write_string(member.key()); !written) return written;
+      write_string(member.key());
       out_ += ':';
       if (auto written = write(member); !written) return written;
     }
@@ -174,9 +173,7 @@ class CanonicalWriter {
     for (int shift = 12; shift >= 0; shift -= 4) out_ += base::kLowerHex[(unit >> shift) & 0xf];
   }
 
-  base::Result<void> write_string(std::string_view text) {
-    // The reader makes such bytes of half a surrogate pair.
-    if (!base::is_utf8(text)) return wrong("a text has half a surrogate pair");
+  void write_string(std::string_view text) {
     constexpr std::string_view kEscaped = "\"\\\b\t\n\f\r", kLetters = "\"\\btnfr";
     out_ += '"';
     for (const char& c : text) {
@@ -193,7 +190,6 @@ class CanonicalWriter {
       }
     }
     out_ += '"';
-    return {};
   }
 
   // Writes the first character of the text.
@@ -212,6 +208,7 @@ class CanonicalWriter {
 }  // namespace
 
 base::Result<std::string> canonical_json(Value value, Canonical form) {
+  if (value.is_mended()) return wrong("a text has half a surrogate pair");
   std::string text;
   if (auto written = CanonicalWriter(text, form).write(value); !written)
     return base::fail(std::move(written.error()));

@@ -7,10 +7,12 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <system_error>
 
 namespace baton::json {
 namespace {
@@ -114,6 +116,38 @@ std::string with_small_numbers(std::string_view text) {
   return masked;
 }
 
+// Returns the unit of UTF-16 that the text begins with as an escape, such as "\\ud83d"; 0 if it does not.
+unsigned escaped_unit(std::string_view text) {
+  if (!text.starts_with("\\u") || text.size() < 6) return 0;
+  unsigned unit = 0;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + 6, unit, 16);
+  return end == text.data() + 6 && error == std::errc() ? unit : 0;
+}
+
+// Replaces each escape of half a surrogate pair with that of U+FFFD, which has the same length.
+std::string with_whole_pairs(std::string_view text) {
+  std::string mended(text);
+  for (std::size_t i = text.find('\\'); i < text.size(); i = text.find('\\', i)) {
+    const unsigned unit = escaped_unit(text.substr(i));
+    const bool is_first = unit >= 0xd800 && unit <= 0xdbff, is_second = unit >= 0xdc00 && unit <= 0xdfff;
+    const unsigned next = is_first ? escaped_unit(text.substr(i + 6)) : 0;
+    const bool is_pair = next >= 0xdc00 && next <= 0xdfff;
+    if ((is_first && !is_pair) || is_second) mended.replace(i, 6, "\\ufffd");
+    i += is_pair ? 12 : unit != 0 ? 6 : 2;
+  }
+  return mended;
+}
+
+// Whether decoded text has the bytes that the reader makes of the second half of a pair alone.
+bool has_half_pair(std::string_view decoded) {
+  for (std::string_view rest = decoded;;) {
+    const std::size_t at = rest.find('\xed');
+    if (at == rest.npos || at + 1 == rest.size()) return false;
+    if (static_cast<unsigned char>(rest[at + 1]) >= 0xa0) return true;
+    rest.remove_prefix(at + 1);
+  }
+}
+
 std::string where(std::string_view text, std::size_t offset, const ParseOptions& options) {
   if (!options.lines) return "at byte " + std::to_string(offset) + ": ";
   const TextPlace place = place_at(text, offset);
@@ -134,6 +168,7 @@ class DocumentBuilder {
       : document_(document), stream_(stream), options_(options) {}
 
   bool too_deep() const { return too_deep_; }
+  bool found_half_pair() const { return found_half_pair_; }
 
   bool Null() { return scalar(); }
   bool Bool(bool) { return scalar(); }
@@ -184,7 +219,10 @@ class DocumentBuilder {
     if (mark == 0) count_child();
     const bool is_plain = length + 2 == end - begin;
     const auto kept_at = is_plain ? begin + 1 : static_cast<std::uint32_t>(document_.decoded_.size());
-    if (!is_plain) document_.decoded_.append(text, length);
+    if (!is_plain) {
+      if (has_half_pair({text, length})) return !(found_half_pair_ = true);
+      document_.decoded_.append(text, length);
+    }
     document_.nodes_.push_back({begin, end | mark, kept_at, is_plain ? length : length | Document::kMark});
     last_end_ = end;
     return true;
@@ -230,22 +268,29 @@ class DocumentBuilder {
   std::vector<std::uint32_t> open_;
   std::uint32_t last_end_ = 0;
   bool too_deep_ = false;
+  bool found_half_pair_ = false;
 };
 
 base::Result<Document> Document::parse(std::string text, ParseOptions options) {
   auto owned = std::make_unique<const std::string>(std::move(text));
   auto document = parse_view(*owned, options);
-  if (document) document->owned_ = std::move(owned);
+  if (document && !document->is_mended_) document->owned_ = std::move(owned);
   return document;
 }
 
 base::Result<Document> Document::parse_view(std::string_view text, ParseOptions options) {
   if (text.size() > kTextMax) return base::fail(base::ErrorCode::too_large, "the JSON text is too long");
-  bool number_too_big = false;
-  auto document = read(text, text, options, number_too_big);
-  if (!number_too_big) return document;
-  const std::string masked = with_small_numbers(text);
-  return read(text, masked, options, number_too_big);
+  Flaw flaw = Flaw::none;
+  auto document = read(text, text, options, flaw);
+  if (flaw == Flaw::number_too_big) document = read(text, with_small_numbers(text), options, flaw);
+  if (flaw != Flaw::half_pair) return document;
+  auto mended = std::make_unique<const std::string>(with_whole_pairs(text));
+  document = parse_view(*mended, options);
+  if (document) {
+    document->owned_ = std::move(mended);
+    document->is_mended_ = true;
+  }
+  return document;
 }
 
 Document Document::view_of(std::string_view text, ParseOptions options) {
@@ -256,7 +301,7 @@ Document Document::view_of(std::string_view text, ParseOptions options) {
 // Builds the document of `text` while the reader parses `readable`, which has values of the same types in the
 // same places.
 base::Result<Document> Document::read(std::string_view text, std::string_view readable, ParseOptions options,
-                                      bool& number_too_big) {
+                                      Flaw& flaw) {
   Document document;
   document.text_ = text;
   document.nodes_.reserve(nodes_expected(text));
@@ -268,10 +313,14 @@ base::Result<Document> Document::read(std::string_view text, std::string_view re
       options.comments     ? reader.Parse<kStrict | rapidjson::kParseCommentsFlag>(stream, builder)
       : is_ascii(readable) ? reader.Parse<kAscii>(stream, builder)
                            : reader.Parse<kStrict>(stream, builder);
+  flaw = Flaw::none;
   if (!result) {
-    number_too_big = result.Code() == rapidjson::kParseErrorNumberTooBig;
+    const auto code = result.Code();
+    if (code == rapidjson::kParseErrorNumberTooBig) flaw = Flaw::number_too_big;
+    if (code == rapidjson::kParseErrorStringUnicodeSurrogateInvalid || builder.found_half_pair())
+      flaw = Flaw::half_pair;
     std::string reason = builder.too_deep() ? "nested deeper than " + std::to_string(options.depth_max)
-                                            : std::string(rapidjson::GetParseError_En(result.Code()));
+                                            : std::string(rapidjson::GetParseError_En(code));
     return base::fail(base::ErrorCode::parse_error, where(text, result.Offset(), options) + reason);
   }
   // The reader takes a NUL byte for the end of the text.
@@ -293,6 +342,10 @@ std::uint32_t Document::after(std::uint32_t node) const {
   const Node& value = nodes_[node];
   const char first = text_[value.begin];
   return first == '[' || first == '{' ? value.first : node + 1;
+}
+
+bool Value::is_mended() const {
+  return !missing() && document_->is_mended_;
 }
 
 Value::Type Value::type() const {

@@ -1,8 +1,9 @@
 // Document: a parsed JSON text that keeps the bytes of each value.
 //
-// Strict JSON in strict UTF-8, numbers of any size, bounded depth, no recursion while parsing. Values point
-// to their Document, which must outlive them and must not be moved. The text is owned by the Document (parse)
-// or borrowed (parse_view).
+// Strict JSON in strict UTF-8, numbers of any size, bounded depth, no recursion while parsing. An escape that
+// is half a surrogate pair, which UTF-8 cannot hold, reads as U+FFFD, in the bytes of values as well. Values
+// point to their Document, which must outlive them and must not be moved. The text is owned by the Document
+// (parse) or borrowed (parse_view).
 //
 // Memory: at most about 8 times the text, in addition to the text itself (document.cpp).
 // Threads: a Document is immutable once made; values are small and copied freely.
@@ -68,6 +69,9 @@ class Value {
   // The name of a member that was reached by iterating over an object.
   std::string_view key() const;
 
+  // Whether the Document reads half a surrogate pair as U+FFFD somewhere.
+  bool is_mended() const;
+
  private:
   friend class Document;
   Value(const Document* document, std::uint32_t node) : document_(document), node_(node) {}
@@ -127,14 +131,18 @@ class Document {
   Value root() const { return nodes_.empty() ? Value() : Value(this, 0); }
 
   // The bytes that the Document takes in addition to the text.
-  std::size_t memory() const { return nodes_.capacity() * sizeof(Node) + decoded_.capacity(); }
+  std::size_t memory() const {
+    return nodes_.capacity() * sizeof(Node) + decoded_.capacity() + (is_mended_ ? text_.size() : 0);
+  }
 
  private:
   friend class Value;
   friend class DocumentBuilder;
   Document() = default;
+  // A valid text that the reader takes for an invalid one, or reads wrongly.
+  enum class Flaw : std::uint8_t { none, number_too_big, half_pair };
   static base::Result<Document> read(std::string_view text, std::string_view readable, ParseOptions options,
-                                     bool& number_too_big);
+                                     Flaw& flaw);
 
   // A value, or the key of a member, which precedes its value. Its type follows from its first byte.
   struct Node {
@@ -153,6 +161,7 @@ class Document {
   std::string_view text_;
   std::vector<Node> nodes_;
   std::string decoded_;  // strings with escapes, one after the other
+  bool is_mended_ = false;
 };
 
 }  // namespace baton::json

@@ -1,4 +1,5 @@
 """Malformed requests, one test for each: the right error, and the server keeps serving."""
+import json
 import socket
 import threading
 import time
@@ -191,6 +192,17 @@ class BadInput(harness.ServerCase):
     def test_metadata_with_huge_numbers_is_no_error(self):
         answer = self.server.post(bad_bodies.GOOD.replace(b'"\xe7\xba\xbf"', b"1e999"), method="tasks/send")
         self.assertIn(b"1e999", answer.raw)
+
+    def test_half_a_surrogate_pair_becomes_a_replacement_character(self):
+        for escaped in (b"\\ud83d", b"\\udc00"):
+            with self.subTest(escaped):
+                body = json.loads(bad_bodies.GOOD)
+                body["params"] |= {"id": client.new_id(), "historyLength": 1, "metadata": {"k": "HALF"},
+                                   "message": client.text_message("aHALF")}
+                body = json.dumps(body).encode().replace(b"HALF", escaped)
+                task = json.loads(self.server.post(body, method="tasks/send").raw.decode())["result"]
+                self.assertEqual(task["metadata"]["k"], "\ufffd")
+                self.assertEqual(task["history"][0]["parts"][0]["text"], "a\ufffd")
 
     def test_an_early_refusal_has_the_form_of_its_protocol_and_may_be_read_by_its_page(self):
         for form, request in ((b'{"jsonrpc":"2.0","id":null,"error":', head(JSON, b"Content-Length: 9999999", ORIGIN)),

@@ -262,8 +262,9 @@ std::string_view name_of(CardForm form) {
 
 base::Result<std::string> canonical_card(Value card, CardForm form) {
   if (!card.is_object()) return base::fail(base::ErrorCode::invalid_argument, "the card is not an object");
+  if (card.is_mended())
+    return base::fail(base::ErrorCode::invalid_argument, "a text of the card has half a surrogate pair");
   std::string text = form == CardForm::as_sent ? without("signatures", card) : normal_text(card);
-  // A text with half a surrogate pair is no JSON once it is written again.
   if (form == CardForm::sdk_decoded) {
     const auto normal = json::Document::parse_view(text);
     if (!normal) return base::fail(normal.error());

@@ -61,6 +61,7 @@ void document(std::string_view input) {
   std::string written;
   json::Writer out(written);
   write(out, read->root());
+  require(base::is_utf8(written), "a text that was read is not UTF-8");
   const auto again = Document::parse_view(written);
   require(again.has_value(), "JSON that was written cannot be read");
   require(json::same_value(read->root(), again->root()), "JSON that was written has another value");

@@ -93,7 +93,8 @@ TEST_CASE("Document: invalid JSON is refused") {
                                                           "{\"a\" 1}",
                                                           "[1}",
                                                           "{a:1}",
-                                                          "\"\\ud800\"",
+                                                          "\"\\ud80\"",
+                                                          "\"\\ud800\\u\"",
                                                           "01e999",
                                                           "1e999e",
                                                           "[1e999",
@@ -108,6 +109,42 @@ TEST_CASE("Document: invalid JSON is refused") {
     CHECK(document.error().code == ErrorCode::parse_error);
     CHECK(document.error().for_caller.find("at byte") == 0);
   }
+}
+
+TEST_CASE("Document: half a surrogate pair reads as U+FFFD, in the bytes of values as well") {
+  const std::string lost = "\xef\xbf\xbd", smile = "\xf0\x9f\x98\x80";
+  const std::vector<std::pair<std::string, std::string>> texts{
+      {R"(\ud83d)", lost},
+      {R"(\uDE00)", lost},
+      {R"(\ud83d\ude00)", smile},
+      {R"(\ude00\ud83d)", lost + lost},
+      {R"(\ud83d\ud83d\ude00)", lost + smile},
+      {R"(\ud83d\n)", lost + "\n"},
+      {R"(\ud83dx)", lost + "x"},
+      {R"(\\ud83d\ude00)", R"(\ud83d)" + lost},
+      {R"(\ud7ff\ue000)", "\xed\x9f\xbf\xee\x80\x80"},
+  };
+  for (const auto& [escaped, expected] : texts) {
+    CAPTURE(escaped);
+    const auto value = Document::parse(R"([1e999,")" + escaped + R"(",{")" + escaped + R"(":0}])");
+    REQUIRE(value);
+    std::string decoded, key;
+    for (const auto item : value->root()) {
+      if (item.is_string()) decoded = item.str();
+      for (const auto member : item) key = member.key();
+    }
+    CHECK(decoded == expected);
+    CHECK(key == expected);
+    const bool is_mended = expected.find(lost) != std::string::npos;
+    CHECK(value->root().is_mended() == is_mended);
+    CHECK((value->root().raw().find("\\ufffd") != std::string_view::npos) == is_mended);
+  }
+  // A text that is borrowed, and one that is refused for another reason, at its place.
+  const std::string borrowed = R"({"a":"\udc00"})";
+  CHECK(Document::view_of(borrowed).root()["a"].string() == lost);
+  const auto refused = Document::parse(R"(["\udc00",])");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().for_caller.starts_with("at byte 10"));
 }
 
 TEST_CASE("Document: invalid UTF-8 is found at every position of a long text") {
