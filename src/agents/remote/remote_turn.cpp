@@ -33,10 +33,11 @@ using OnUnknown = Endpoint::OnUnknown;
 // How long a server that was never reached is retried. It is most likely absent; one that restarts comes
 // back sooner.
 constexpr std::chrono::seconds kFirstContact{30};
-constexpr std::chrono::seconds kAnswer{60};    // to a request that does not wait for work
-constexpr std::size_t kUnusedMax = 1 << 20;    // bytes of an answer that nobody waits for
-constexpr int kForgottenMax = 5;               // times that the task of a turn may be forgotten
-constexpr std::chrono::seconds kOldState{30};  // how long an answered question may still be shown
+constexpr std::chrono::seconds kAnswer{60};      // to a request that does not wait for work
+constexpr std::size_t kUnusedMax = 1 << 20;      // bytes of an answer that nobody waits for
+constexpr std::size_t kSmallMessage = 64 << 10;  // bytes of a message that the loop's thread writes
+constexpr int kForgottenMax = 5;                 // times that the task of a turn may be forgotten
+constexpr std::chrono::seconds kOldState{30};    // how long an answered question may still be shown
 constexpr milliseconds kPauseFirst{100}, kPauseMax{5'000}, kLater{250};
 
 // The time limit of a turn. It is a little longer than the budget's time, so that the engine is the first
@@ -58,6 +59,12 @@ struct Conversation {
 struct Got {
   std::optional<CallError> error;
   base::Result<task::Task> task;  // without an error
+};
+
+// A message as a request, and the task that it names.
+struct Written {
+  task::TaskId task;
+  protocol::a2a::ClientRequest request;
 };
 
 class RemoteTurn : public LoopTurn<RemoteTurn> {
@@ -209,14 +216,37 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
 
   void send() {
     const Remote& remote = remotes_[interface_];
-    auto send = errand_.request(remote);
-    if (!send) return fail("the message to resend is no longer stored");
-    speaks_ = remote;
+    write(remote, remote.streams, &RemoteTurn::send_written);
+  }
+
+  void send_written() {
+    speaks_ = remotes_[interface_];
     is_sending_ = true;
     when_gone_ = &RemoteTurn::send_over_any;
-    if (!remote.streams) return send_and_look(std::move(*send));
+    if (!speaks_.streams) return send_and_look();
     may_be_refused_ = true;
-    follow(send->submission.task, speaks_.dialect->write_send(*send, true));
+    follow(written_->task, std::move(written_->request));
+  }
+
+  // Writes the message for this interface, a large one on another thread, and then calls `then`.
+  void write(const Remote& remote, bool streams, void (RemoteTurn::*then)()) {
+    const auto work = [remote, streams](RemoteTurn& turn) { turn.written_ = turn.written(remote, streams); };
+    const auto next = [then](RemoteTurn& turn) {
+      if (turn.is_canceled_) return;
+      if (!turn.written_) return turn.fail("the message to resend is no longer stored");
+      (turn.*then)();
+    };
+    const bool is_small = !errand_.is_about_resending() && task::weight_of(input_.message) <= kSmallMessage;
+    if (!is_small) return elsewhere(services_.turns.blocking, work, next);
+    work(*this);
+    next(*this);
+  }
+
+  std::optional<Written> written(const Remote& remote, bool streams) const {
+    auto send = errand_.request(remote);
+    if (!send) return std::nullopt;
+    if (!streams) send->waits = false;
+    return Written{send->submission.task, remote.dialect->write_send(*send, streams)};
   }
 
   // Whether the server does not stream although its card says so. Nothing was done there yet.
@@ -286,12 +316,9 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   }
 
   // For an agent without streams: sends, then polls.
-  void send_and_look(protocol::a2a::SendRequest send) {
-    send.waits = false;
-    sent_task_ = send.submission.task;
+  void send_and_look() {
     conversation_ = std::make_shared<Conversation>();
-    plain_request_ = speaks_.dialect->write_send(send, false);
-    conversation_->sending.emplace(plan_of(sent_task_, {}), hooks_for(conversation_->heard));
+    conversation_->sending.emplace(plan_of(written_->task, {}), hooks_for(conversation_->heard));
     go_on(conversation_->sending->begin());
   }
 
@@ -302,7 +329,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
         return open(step.request);
       case FollowStep::Kind::send:
         // Some agents wait for the work although `waits` is false.
-        return ask(plain_request_, left(), [](Conversation& conversation, const auto& result) {
+        return ask(written_->request, left(), [](Conversation& conversation, const auto& result) {
           conversation.step = conversation.sending->answered(result);
         });
       case FollowStep::Kind::read:
@@ -409,17 +436,15 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
       if (relay_.outcome()) return conclude(end);
       const bool may_be_there = end.error && end.error->lost && speaks_.dialect->names_tasks();
       if (end.error && !may_be_there) return conclude(end);
-      keep(sent_task_);
+      keep(written_->task);
       return look();
     }
     if (end.at_gap) {
       keep(end.task);
       return look();
     }
-    if (std::exchange(may_be_refused_, false) && refuses_streams(end)) {
-      auto send = errand_.request(speaks_);
-      return send_and_look(std::move(*send));
-    }
+    if (std::exchange(may_be_refused_, false) && refuses_streams(end))
+      return write(speaks_, false, &RemoteTurn::send_and_look);
     conclude(end);
   }
 
@@ -726,8 +751,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   bool is_sending_ = false;      // the conversation began with the message
   bool may_be_refused_ = false;  // it is the first one, and a stream
   void (RemoteTurn::*when_gone_)() = &RemoteTurn::send_over_any;
-  protocol::a2a::ClientRequest plain_request_;
-  task::TaskId sent_task_;  // of it
+  std::optional<Written> written_;  // the message
   bool is_canceled_ = false;
   task::TaskId canceled_;
   Clock::time_point cancel_until_{};
