@@ -38,7 +38,7 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       is_model_(settings.executor == agents::AgentSettings::Kind::openai),
       is_short_(settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(settings.plan && settings.plan->undoes),
-      tells_next_(undoes_ || settings.ends_work_elsewhere),
+      tells_next_(has_turn_on_cancel(settings)),
       state_(std::in_place, std::move(head), services.settings, settings.reply_as) {}
 
 task::TaskHead RunningTurn::head() const {

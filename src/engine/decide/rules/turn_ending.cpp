@@ -80,11 +80,13 @@ void wait(task::Change& change, const task::TaskHead& head, const agents::Waits&
 
 }  // namespace
 
+bool has_turn_on_cancel(const agents::AgentSettings& settings) {
+  return settings.ends_work_elsewhere || (settings.plan && settings.plan->undoes);
+}
+
 bool undoes_first(const agents::Agent* agent, const task::TaskHead& head) {
   const bool has_begun = head.turn.value > 1 || head.attempt > 0;
-  if (!has_begun || agent == nullptr) return false;
-  const agents::AgentSettings& settings = agent->settings;
-  return settings.ends_work_elsewhere || (settings.plan && settings.plan->undoes);
+  return has_begun && agent != nullptr && has_turn_on_cancel(agent->settings);
 }
 
 void begin_undoing(task::Change& change, const task::TaskHead& head, base::Timestamp now) {

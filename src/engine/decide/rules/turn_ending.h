@@ -24,6 +24,9 @@ struct TurnEnding {
   base::Timestamp now{};
 };
 
+// Whether a canceled task of such an agent that waits has one more turn (Turn::canceled), which undoes its
+// work or ends it on another server.
+bool has_turn_on_cancel(const agents::AgentSettings& settings);
 // Returns true if a canceled task, which has not ended, undoes its work, or ends it on another server, before
 // it ends. Its turns then continue (Turn::canceled) until one of them ends the task.
 bool undoes_first(const agents::Agent* agent, const task::TaskHead& head);
