@@ -6,6 +6,7 @@
 
 #include "app/files.h"
 #include "base/text.h"
+#include "server/admission/page_tokens.h"
 
 namespace baton::app {
 namespace {
@@ -91,8 +92,8 @@ class Entry {
     const bool sendable = std::ranges::all_of(*secret, [](char c) { return c > ' ' && c < 0x7f; });
     if (secret->empty() || !sendable)
       wrong(member, "must be printable ASCII without spaces, and not be empty");
-    if (secret->starts_with("bp1."))
-      wrong(member, "must not begin with bp1., which is reserved for page tokens");
+    if (server::is_page_token(*secret))
+      wrong(member, "must not begin with bp1. or bp2., which are reserved for page tokens");
     return *secret;
   }
 

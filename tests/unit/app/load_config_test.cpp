@@ -250,6 +250,7 @@ TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
       {R"({"caller": "ann"})", "/tokens/0: must have exactly one of token, token_file, token_env and"},
       {R"({"caller": "ann", "token": "sEcReT", "token_env": "X"})", "/tokens/0: must have exactly one"},
       {R"({"token": "sEcReT"})", "/tokens/0/caller: must be the caller's name"},
+      {R"({"caller": "ann", "token": "bp2.sEcReT"})", "/tokens/0/token: must not begin with bp1. or bp2."},
       {R"({"caller": "ann", "token": "sEcReT with space"})", "/tokens/0/token: must be printable ASCII"},
       {R"({"caller": "ann", "token": ["sEcReT"]})", "/tokens/0/token: must be a string"},
       {R"({"caller": "ann", "token_file": "/nowhere/at/all"})", "/tokens/0/token_file: cannot read the file"},
