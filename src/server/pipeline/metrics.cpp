@@ -29,7 +29,7 @@ void by_state(MetricsText& out, const Agents& agents, Counts&& counts) {
 void add_tasks(MetricsText& out, const Agents& agents) {
   out.family("baton_tasks_total", Type::counter, "Task status changes stored since start, by state.");
   by_state(out, agents, [](const auto& agent) { return agent.statuses; });
-  out.family("baton_tokens_total", Type::counter, "Model tokens that agents reported, by kind.");
+  out.family("baton_tokens_total", Type::counter, "Model tokens that agents reported.");
   for (const auto& agent : agents) {
     if (agent.tokens > 0) out.value({{"agent", agent.agent}}, agent.tokens);
   }

@@ -97,6 +97,21 @@ TEST_CASE("Card: wrong members are reported with their pointer") {
   CHECK(problems == expected);
 }
 
+TEST_CASE("Card: a plan compares with numbers and with texts, which may have pointers") {
+  const auto problems_with = [](const std::string& condition) {
+    std::string card = kCard;
+    const std::string_view agent = R"({"executor": "command", "command": ["true"]})";
+    card.replace(card.find(agent), agent.size(),
+                 R"({"executor": "workflow", "plan": {"route": [{"when": )" + condition +
+                     R"(, "then": {"agent": "echo"}}]}})");
+    return protocol::check_card(card);
+  };
+  CHECK(problems_with(R"({"value": "/message/data/n", "greater": 3})").empty());
+  CHECK(problems_with(R"({"value": "/message/data/n", "greater": "{{/message/data/most}}"})").empty());
+  CHECK(problems_with(R"({"value": "/message/data/n", "less": "{{/message/data/most}}"})").empty());
+  CHECK_FALSE(problems_with(R"({"value": "/message/data/n", "less": true})").empty());
+}
+
 TEST_CASE("Card: only a remote A2A agent's card may leave out members that the remote card has") {
   CHECK(protocol::check_card(R"({"name":"P","baton":{"executor":"a2a","url":"u"}})").empty());
   for (const char* executor : {"command", "builtin", "ag-ui", "openai"}) {
