@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/exception_report.h"
 #include "base/log.h"
+#include "base/loggable.h"
+#include "base/text.h"
 #include "json/writer.h"
 #include "task/short_id.h"
 
@@ -54,7 +56,7 @@ class JsonFormatter final : public spdlog::formatter {
       if (base::current_log_members().empty())
         take_leading_facts(text,
                            [&](std::string_view name, std::string_view value) { out.member(name, value); });
-      out.member("message", text);
+      out.member("message", base::is_utf8(text) ? std::string(text) : base::replaced_utf8(text));
     });
     line += '\n';
     to.append(line.data(), line.data() + line.size());
@@ -93,7 +95,7 @@ class TerminalFormatter final : public spdlog::formatter {
       line += styled(kRed, bad);
       text.remove_prefix(bad.size());
     }
-    line.append(text).append("\n");
+    line.append(base::loggable_line(text)).append("\n");
     to.append(line.data(), line.data() + line.size());
   }
   std::unique_ptr<spdlog::formatter> clone() const override {

@@ -26,6 +26,18 @@ class MembersFlag final : public spdlog::custom_flag_formatter {
   }
 };
 
+// Writes the message of a text line. A part of it may come from outside.
+class MessageFlag final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& entry, const std::tm&, spdlog::memory_buf_t& to) override {
+    const std::string line = loggable_line({entry.payload.data(), entry.payload.size()});
+    to.append(line.data(), line.data() + line.size());
+  }
+  std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+    return std::make_unique<MessageFlag>();
+  }
+};
+
 }  // namespace
 
 LogMember::LogMember(std::string_view member_name, std::string_view text)
@@ -51,7 +63,8 @@ void log_agent(const LogMembers& members, std::string_view line) {
 
 std::unique_ptr<spdlog::formatter> text_log_formatter() {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<MembersFlag>('*').set_pattern("%Y-%m-%d %H:%M:%S.%e %l %*%v");
+  formatter->add_flag<MembersFlag>('*').add_flag<MessageFlag>('~').set_pattern(
+      "%Y-%m-%d %H:%M:%S.%e %l %*%~");
   return formatter;
 }
 

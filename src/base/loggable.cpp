@@ -8,15 +8,17 @@
 namespace baton::base {
 namespace {
 
-std::string escaped(std::string_view text, bool shows_spaces) {
-  constexpr std::size_t kMax = 200;
+constexpr std::size_t kMax = 200;
+
+std::string escaped(std::string_view text, std::string_view shown) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::string result;
-  for (std::string_view rest = beginning_of(text, kMax); !rest.empty();) {
+  for (std::string_view rest = text; !rest.empty();) {
     const CodePoint next = first_code_point(rest);
     const std::size_t bytes = std::max<std::size_t>(next.bytes, 1);
-    const bool is_odd = next.bytes == 0 || is_control(next.value) || turns_direction(next.value) ||
-                        (!shows_spaces && next.value == ' ');
+    const bool is_blank = next.value == ' ' || next.value == '\t';
+    const bool is_odd = next.bytes == 0 || (is_blank ? shown.find(static_cast<char>(next.value)) == shown.npos
+                                                     : is_control(next.value) || turns_direction(next.value));
     for (const char byte : rest.substr(0, bytes)) {
       const auto c = static_cast<unsigned char>(byte);
       if (is_odd) {
@@ -27,6 +29,11 @@ std::string escaped(std::string_view text, bool shows_spaces) {
     }
     rest.remove_prefix(bytes);
   }
+  return result;
+}
+
+std::string short_form(std::string_view text, std::string_view shown) {
+  std::string result = escaped(beginning_of(text, kMax), shown);
   if (text.size() > kMax) result += "...";
   return result;
 }
@@ -34,11 +41,16 @@ std::string escaped(std::string_view text, bool shows_spaces) {
 }  // namespace
 
 std::string loggable(std::string_view text) {
-  return escaped(text, true);
+  return short_form(text, " ");
 }
 
 std::string loggable_word(std::string_view text) {
-  return escaped(text, false);
+  return short_form(text, "");
+}
+
+std::string loggable_line(std::string_view text) {
+  const bool is_plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
+  return is_plain ? std::string(text) : escaped(text, " \t");
 }
 
 }  // namespace baton::base

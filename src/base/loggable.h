@@ -14,4 +14,7 @@ std::string loggable(std::string_view text);
 // line.
 std::string loggable_word(std::string_view text);
 
+// Does so for a whole log line, of any length; tabs stay.
+std::string loggable_line(std::string_view text);
+
 }  // namespace baton::base

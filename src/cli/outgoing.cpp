@@ -123,10 +123,14 @@ base::Result<task::Message> make_message(const OutgoingParts& parts) {
     const NamedFile file = named_file(name);
     const auto bytes = app::read_file(file.path, kSentFileMax);
     if (!bytes) return wrong_message(bytes.error().for_caller);
-    message.parts.push_back(
-        {Kind::raw, base::encode_base64(*bytes), base_name(file.path), file.media_type, {}});
+    message.parts.push_back({Kind::raw,
+                             base::encode_base64(*bytes),
+                             base::replaced_utf8(base_name(file.path)),
+                             file.media_type,
+                             {}});
   }
   for (const std::string& uri : parts.file_uris) {
+    if (!base::is_utf8(uri)) return wrong_message("the URL of a file is not UTF-8");
     message.parts.push_back({Kind::url, uri, base_name(uri), std::string(media_type_of(uri)), {}});
   }
   for (const std::string& json : parts.data) {

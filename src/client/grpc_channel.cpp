@@ -268,10 +268,12 @@ class GrpcChannel::Impl {
   base::Result<ChannelAnswer> answer_of(const ::grpc::Status& status) const {
     using Status = ::grpc::StatusCode;
     if (status.ok()) return ChannelAnswer{};
+    // The other side's bytes, which need not be UTF-8.
+    const std::string said = base::replaced_utf8(status.error_message());
     if (status.error_code() == Status::UNAVAILABLE)
-      return base::fail(ErrorCode::unavailable, "cannot connect over gRPC: " + status.error_message());
-    if (status.error_code() == Status::RESOURCE_EXHAUSTED && status.error_message().starts_with(kTooLarge))
-      return base::fail(ErrorCode::too_large, "the answer is larger than allowed: " + status.error_message());
+      return base::fail(ErrorCode::unavailable, "cannot connect over gRPC: " + said);
+    if (status.error_code() == Status::RESOURCE_EXHAUSTED && said.starts_with(kTooLarge))
+      return base::fail(ErrorCode::too_large, "the answer is larger than allowed: " + said);
     if (status.error_code() == Status::DEADLINE_EXCEEDED)
       return base::fail(ErrorCode::deadline_exceeded, "the server did not answer in time");
     StatusName known{status.error_code(), "INTERNAL", 500};
@@ -285,7 +287,7 @@ class GrpcChannel::Impl {
     out.object([&] {
       out.key("error").object([&] {
         out.member("code", known.http_status).member("status", known.name);
-        out.member("message", status.error_message());
+        out.member("message", said);
         const json::Value list = document.root()["details"];
         if (list.is_array()) out.key("details").raw(list.raw());
       });

@@ -84,6 +84,22 @@ function yesOrNo(name, schema) {
   return { element: h("div", { class: "field" }, label, about), value: () => box.checked };
 }
 
+/** The number, unless it is not the one that the text says.
+ * @param {number} number @param {string} text */
+function exact(number, text) {
+  if (/^-?\d+$/.test(text) && !Number.isSafeInteger(number)) throw new Error(`A page cannot send ${text} exactly`);
+  return number;
+}
+
+/** @type {(key: string, value: unknown, context?: { source?: string }) => unknown} */
+const exactValue = (_key, value, context) => (typeof value === "number" ? exact(value, context?.source ?? "") : value);
+
+/** Reads JSON; a whole number with more digits than pages can keep is an error.
+ * @param {string} text */
+export function exactJson(text) {
+  return JSON.parse(text, exactValue);
+}
+
 /** @type {(name: string, schema: Schema, required: boolean) => Field} */
 function figure(name, schema, required) {
   const input = h("input", {
@@ -95,7 +111,7 @@ function figure(name, schema, required) {
   });
   return {
     element: labelled(name, schema, required, input),
-    value: () => (input.value === "" ? undefined : Number(input.value)),
+    value: () => (input.value === "" ? undefined : exact(Number(input.value), input.value)),
   };
 }
 
@@ -134,7 +150,7 @@ function asJson(name, schema, required) {
   if (schema.default !== undefined) input.value = JSON.stringify(schema.default, null, 2);
   return {
     element: labelled(name, schema, required, input),
-    value: () => (input.value.trim() === "" ? undefined : JSON.parse(input.value)),
+    value: () => (input.value.trim() === "" ? undefined : exactJson(input.value)),
   };
 }
 

@@ -6,6 +6,7 @@ import { json } from "./content.js";
 import { deliveryList, showDeliveries } from "./delivery-list.js";
 import { confirmed, toast } from "./dialog.js";
 import { fill, h, say } from "./dom.js";
+import { exactJson } from "./form.js";
 import { mayAct, Page } from "./page.js";
 import { go, url } from "./router.js";
 import { factsOf, internalsOf, showTasks, taskList } from "./task-list.js";
@@ -286,9 +287,9 @@ function partField(original, place) {
 /** @param {string} text */
 function parsed(text) {
   try {
-    return JSON.parse(text);
+    return exactJson(text);
   } catch (error) {
-    throw new Error(`The data is not JSON: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`The data cannot be sent: ${error instanceof Error ? error.message : error}`);
   }
 }
 

@@ -3,6 +3,7 @@ import { trace } from "./api.js";
 import { bytes, number, plain, state, taskLink } from "./bits.js";
 import { json, words } from "./content.js";
 import { fill, h, keyed } from "./dom.js";
+import { exactJson } from "./form.js";
 import { exact, short } from "./when.js";
 
 /**
@@ -147,7 +148,7 @@ function said(title, value, kind = "words") {
 /** @param {string} text */
 function pretty(text) {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(exactJson(text), null, 2);
   } catch {
     return text;
   }

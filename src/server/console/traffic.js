@@ -2,6 +2,7 @@
 import { bytes, copied } from "./bits.js";
 import { json } from "./content.js";
 import { h } from "./dom.js";
+import { exactJson } from "./form.js";
 
 /** @typedef {{to: string, headers: Record<string, string>, body: any, relayed?: boolean}} Request */
 
@@ -70,11 +71,11 @@ export class Traffic extends HTMLElement {
     const send = h("button", { type: "button", class: "primary" }, "Send");
     send.addEventListener("click", () => {
       try {
-        const body = JSON.parse(field.value);
+        const body = exactJson(field.value);
         place.replaceChildren();
         this.sendAgain({ ...request, body });
       } catch (error) {
-        problem.textContent = `This is not JSON: ${error instanceof Error ? error.message : error}`;
+        problem.textContent = `This cannot be sent: ${error instanceof Error ? error.message : error}`;
         problem.hidden = false;
       }
     });

@@ -160,7 +160,9 @@ void GrpcCall::answer_frames(Header header, std::string_view frames) {
 }
 
 void GrpcCall::add_header(Header header) {
-  if (header.second.empty()) return;
+  // gRPC ends the program for other bytes in a header.
+  const bool may_be_sent = std::ranges::all_of(header.second, [](char c) { return c >= ' ' && c <= '~'; });
+  if (header.second.empty() || !may_be_sent) return;
   for (char& c : header.first) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   state_.with([&](State& state) {
     if (!state.finished) context_.AddInitialMetadata(header.first, header.second);

@@ -5,6 +5,7 @@
 
 #include "base/api_key_text.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/trace_context.h"
 #include "http/http_text.h"
 #include "task/span_names.h"
@@ -35,8 +36,7 @@ std::string noted_path(const http::Request& head) {
   // Escaped, a key is not found there.
   if (path.find('%') != std::string::npos && base::without_api_keys(head.path) != head.path)
     path = base::without_api_keys(head.path);
-  path.resize(std::min(path.size(), kPathMax));
-  return path;
+  return base::replaced_utf8(base::beginning_of(path, kPathMax));
 }
 
 class NotedSource final : public http::StreamSource {

@@ -269,20 +269,26 @@ void SignIn::come_back(const ExchangePtr& exchange, const ServerOptions& options
   if (begun->way.rules != uses_.sessions.rules_id())
     return fail(400, "The rules for signing in have changed meanwhile. Sign in again.");
   // RFC 9207: another authorization server may have been mixed up with ours.
+  // Anybody may come back with any answer, so a network's refusals of a kind are logged once a minute.
+  const auto logs = [&](std::string_view reason) {
+    return refusals_.record(client_address(options, request), reason, std::chrono::steady_clock::now());
+  };
   if (issuer.empty() ? begun->needs_issuer : issuer != settings().rules.issuer) {
-    spdlog::warn("sign-in: refused: iss is {}", issuer.empty() ? "missing" : base::loggable_word(issuer));
+    if (logs("a sign-in that another authorization server answered"))
+      spdlog::warn("sign-in: refused: iss is {}", issuer.empty() ? "missing" : base::loggable_word(issuer));
     return fail(400, "The answer is of another authorization server.");
   }
   if (!error.empty()) {
     const std::string more = parameter(request, "error_description");
-    spdlog::warn("sign-in: refused by the authorization server: {} {}", base::loggable_word(error),
-                 base::loggable(more));
+    if (logs("a sign-in that the authorization server refused"))
+      spdlog::warn("sign-in: refused by the authorization server: {} {}", base::loggable_word(error),
+                   base::loggable(more));
     return fail(400,
                 "The authorization server refused the sign-in: " + error + (more.empty() ? "" : ": " + more));
   }
   const std::string code = parameter(request, "code");
   if (code.empty() || code.size() > kCodeMax) {
-    spdlog::warn("sign-in: refused: the authorization server's answer has no code");
+    logs("a sign-in without a code of the authorization server");
     return fail(400, "The authorization server's answer has no code.");
   }
   const bool is_first = tried_.with([&](auto& tried) {

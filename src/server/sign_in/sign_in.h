@@ -29,6 +29,7 @@
 #include "base/worker_pool.h"
 #include "http/http_server.h"
 #include "server/admission/jwt_issuers.h"
+#include "server/admission/refusal_log.h"
 #include "server/admission/sessions.h"
 #include "server/shared/path_table.h"
 #include "server/sign_in/provider.h"
@@ -101,6 +102,7 @@ class SignIn {
   using Seats = base::Guarded<std::map<std::string, int>>;          // those taken, by network
   const std::shared_ptr<Seats> seats_ = std::make_shared<Seats>();  // shared with each seat
   mutable base::Guarded<base::Lru<std::string, bool>> tried_{std::in_place, kTriedMax};  // by state
+  mutable RefusalLog refusals_;
 };
 
 }  // namespace baton::server::sign_in

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 #include <spdlog/details/log_msg.h>
 
+#include <algorithm>
 #include <regex>
 #include <string>
 
 #include "base/log.h"
+#include "base/text.h"
 
 namespace baton::app::logging_test {
 namespace {
@@ -41,6 +43,17 @@ TEST_CASE("Log line: as text, members come before the message as name=value") {
   CHECK(after_time(line_of("text", {{"task", "t1"}, {"attempt", 2}}, "it ended", spdlog::level::warn)) ==
         "TIME warning task=t1 attempt=2 it ended\n");
   CHECK(after_time(line_of("text", {}, "it ended")) == "TIME info it ended\n");
+}
+
+TEST_CASE("Log line: another server's words begin no line and control no terminal, in any format") {
+  const std::string words = "lost: x\n2026-01-01 error forged\x1b[2J\xff";
+  for (const char* format : {"text", "terminal", "json"}) {
+    CAPTURE(format);
+    const std::string line = line_of(format, {{"task", "t1"}}, words);
+    CHECK(std::ranges::count(line, '\n') == 1);
+    CHECK(line.find("\x1b[2J") == std::string::npos);
+    CHECK(base::is_utf8(line));
+  }
 }
 
 TEST_CASE("Log line: name=value at the start of a message without members becomes members") {

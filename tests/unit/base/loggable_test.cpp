@@ -27,4 +27,11 @@ TEST_CASE("loggable_word: a caller's text cannot look like another log member") 
   CHECK(loggable_word("t1 task=t2") == "t1\\x20task=t2");
 }
 
+TEST_CASE("loggable_line: a line of any length stays one line, with its tabs and spaces") {
+  const std::string frame = "  at\tmain.go:5 " + std::string(1000, 'x');
+  CHECK(loggable_line(frame) == frame);
+  CHECK(loggable_line("a\n2026-01-01 error b\x1b[2J\xff \xc3\xa4") ==
+        "a\\x0A2026-01-01 error b\\x1B[2J\\xFF \xc3\xa4");
+}
+
 }  // namespace loggable_test

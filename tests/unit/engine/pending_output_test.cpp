@@ -155,6 +155,15 @@ TEST_CASE("PendingOutput: an artifact over the limit is refused, and a restarted
   CHECK(*wrong == "the agent created an artifact larger than 10 bytes");
 }
 
+TEST_CASE("PendingOutput: more tool calls than a turn may make are refused") {
+  PendingOutput output("t", 1, 10);
+  for (int call = 0; call < 10'000; ++call)
+    REQUIRE_FALSE(output.add(task::ToolCall{"c" + std::to_string(call), "tool", {}}, {}));
+  const auto wrong = output.add(task::ToolCall{"more", "tool", {}}, {});
+  REQUIRE(wrong);
+  CHECK(*wrong == "the agent made more than 10000 tool calls in a turn");
+}
+
 TEST_CASE("PendingOutput: an artifact or a note without an id gets one") {
   PendingOutput output("t", 3, 100);
   output.add(chunk("", "x"), {});

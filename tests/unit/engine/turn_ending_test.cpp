@@ -40,6 +40,13 @@ TEST_CASE("Turn ending: each outcome has its state") {
   CHECK(last_state(ended_with(agents::Asked{"q", true, said("?")})) == State::auth_required);
 }
 
+TEST_CASE("Turn ending: a reason that is not UTF-8 is stored as text that can be read again") {
+  const auto change = ended_with(agents::Failed{"nicht verf\xfcgbar"});
+  const auto& message = std::get<task::StatusChanged>(change.events.back()).status.message;
+  REQUIRE(message);
+  CHECK(task::text_of(*message) == "nicht verf\xef\xbf\xbdgbar");
+}
+
 TEST_CASE("Turn ending: a broken-off turn runs again as the same attempt, and its output is withdrawn") {
   TurnEnding ending;
   ending.shown = {{"t-r1.1"}};

@@ -10,7 +10,8 @@ namespace {
 
 using ReplyAs = agents::AgentSettings::ReplyAs;
 
-constexpr std::size_t kArtifactsMax = 10'000;  // of one turn
+// Of one turn. The ids of a context's tool calls are in memory during each of its turns.
+constexpr std::size_t kArtifactsMax = 10'000, kToolCallsMax = 10'000;
 
 std::size_t bytes_of(const std::vector<task::Part>& parts) {
   std::size_t bytes = 0;
@@ -88,6 +89,9 @@ void PendingOutput::put(task::EventBody body) {
 std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timestamp now) {
   if (const auto* subagent = std::get_if<task::Subagent>(&body); subagent && !subagents_.follow(*subagent)) {
     return std::nullopt;
+  }
+  if (std::holds_alternative<task::ToolCall>(body) && ++tool_calls_ > kToolCallsMax) {
+    return "the agent made more than " + std::to_string(kToolCallsMax) + " tool calls in a turn";
   }
   if (ends_stream(body)) close_stream();
   if (auto* chunk = std::get_if<task::ArtifactChunk>(&body)) {

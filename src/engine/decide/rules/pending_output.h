@@ -110,6 +110,7 @@ class PendingOutput {
   std::set<std::string> open_replies_;  // and those that are open
   task::ArtifactId open_;               // the other reply or the span being streamed, if any
   bool thinks_ = false;                 // open_ is a span
+  std::size_t tool_calls_ = 0;
   int replies_ = 0;
   int spans_ = 0;
   int artifacts_ = 0;

@@ -2,6 +2,7 @@
 
 #include "agents/plan/plan.h"
 #include "base/id.h"
+#include "base/text.h"
 #include "engine/decide/rules/child_questions.h"
 
 namespace baton::engine {
@@ -116,7 +117,8 @@ void run_again(task::Change& change, const task::TaskHead& head, std::vector<tas
 StatusChanged status_with_text(State state, const std::string& text, base::Timestamp now) {
   if (text.empty()) return status_of(state, std::nullopt, now);
   task::Message message;
-  message.parts.push_back(task::Part::of_text(text));
+  // A reason may be the words of another server. A text that is not UTF-8 would make the log unreadable.
+  message.parts.push_back(task::Part::of_text(base::replaced_utf8(text)));
   return status_of(state, std::move(message), now);
 }
 
