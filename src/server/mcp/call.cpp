@@ -1,6 +1,7 @@
 #include "server/mcp/call.h"
 
 #include <utility>
+#include <vector>
 
 #include "base/guarded.h"
 #include "http/accept.h"
@@ -41,18 +42,31 @@ http::Reply failure_reply(std::string_view id, const Failure& failure) {
 // What callbacks have added and the stream has not sent yet.
 class McpCall::Blocks {
  public:
+  using Shares = std::vector<AnswerBudget::SharePtr>;
+  struct What {
+    std::string blocks;
+    Shares shares;  // of the budget of large answers, that the blocks keep
+    bool is_over = false, has_left = false;
+  };
+
   explicit Blocks(http::Waker waker) : wake_(std::move(waker)) {}
 
-  void add(std::string_view block, bool is_last) {
+  void add(std::string block, bool is_last, AnswerBudget::SharePtr share) {
+    if (share) share->shrink(block.capacity());
     what_.with([&](What& now) {
       if (now.is_over || now.has_left) return;
-      now.blocks += block;
+      if (share) now.shares.push_back(std::move(share));
+      now.blocks.empty() ? now.blocks = std::move(block) : now.blocks += block;
       now.is_over = is_last;
     });
     wake_();
   }
   void leave() {
-    what_.with([](What& now) { now.has_left = true; });
+    what_.with([](What& now) {
+      What unsent = std::exchange(now, {});
+      now.has_left = true;
+      return unsent;  // its shares let other answers in, which must not happen under the lock
+    });
   }
   bool has_left() const {
     return what_.with([](const What& now) { return now.has_left; });
@@ -61,18 +75,15 @@ class McpCall::Blocks {
     constexpr std::size_t kUnsentMax = 64 << 10;
     return what_.with([](const What& now) { return now.blocks.size() > kUnsentMax; });
   }
-  http::StreamSource::Next take(std::string& out) {
-    return what_.with([&](What& now) {
-      out += std::exchange(now.blocks, {});
-      return now.is_over ? http::StreamSource::Next::end : http::StreamSource::Next::wait;
+  What take() {
+    return what_.with([](What& now) {
+      What taken = std::exchange(now, {});
+      now.is_over = taken.is_over;
+      return taken;
     });
   }
 
  private:
-  struct What {
-    std::string blocks;
-    bool is_over = false, has_left = false;
-  };
   const http::Waker wake_;
   base::Guarded<What> what_;
 };
@@ -84,16 +95,20 @@ class McpCall::Stream final : public http::StreamSource {
   ~Stream() override { blocks_->leave(); }
 
   Next pull(std::string& out, std::size_t) override {
-    const std::size_t before = out.size();
-    const Next next = blocks_->take(out);
-    has_ids_ = has_ids_ || std::string_view(out).substr(before).starts_with("id:");
-    return next;
+    shares_.clear();  // what was pulled before has been sent
+    Blocks::What taken = blocks_->take();
+    has_ids_ = has_ids_ || taken.blocks.starts_with("id:");
+    out += taken.blocks;
+    shares_ = std::move(taken.shares);
+    if (taken.is_over) return Next::end;
+    return shares_.empty() ? Next::wait : Next::more;  // the next pull ends the shares
   }
   bool has_ids() const override { return has_ids_; }
 
  private:
   const std::shared_ptr<Blocks> blocks_;
   const std::shared_ptr<const void> held_;
+  Blocks::Shares shares_;
   bool has_ids_ = false;
 };
 
@@ -111,12 +126,12 @@ McpCall::~McpCall() {
 
 namespace {
 
-std::string block_of(std::string_view message, std::string_view event_id) {
-  std::string block, line(message);
+std::string block_of(std::string message, std::string_view event_id) {
+  std::string block;
   // Agents' data and schemas are kept byte for byte, and may have line ends.
-  make_one_line(line);
+  make_one_line(message);
   if (!event_id.empty()) protocol::append_sse_field(block, "id", event_id);
-  protocol::append_sse(block, 0, line);
+  protocol::append_sse(block, 0, message);
   return block;
 }
 
@@ -124,8 +139,11 @@ std::string block_of(std::string_view message, std::string_view event_id) {
 
 void McpCall::reply(std::string body, int status) {
   is_answered_ = true;
-  if (stream_) return stream_->add(block_of(body, {}), true);
-  exchange_->reply(json_reply(status, std::move(body)));
+  if (stream_) return stream_->add(block_of(std::move(body), {}), true, std::move(share));
+  http::Reply made = json_reply(status, std::move(body));
+  if (share) share->shrink(made.body.capacity());
+  made.held = std::move(share);
+  exchange_->reply(std::move(made));
 }
 
 void McpCall::fail(const Failure& failure) {
@@ -153,8 +171,8 @@ void McpCall::open(std::function<void()> begin, std::shared_ptr<const void> held
   });
 }
 
-void McpCall::add(std::string_view message, std::string_view event_id) {
-  if (stream_) stream_->add(block_of(message, event_id), false);
+void McpCall::add(std::string message, std::string_view event_id, AnswerBudget::SharePtr part) {
+  if (stream_) stream_->add(block_of(std::move(message), event_id), false, std::move(part));
 }
 
 bool McpCall::has_left() const {

@@ -47,7 +47,7 @@ class McpCall final : public a2a::Call {
   // Called at the end of a call that was not answered, because its client has left; may be empty.
   std::function<void()> lost;
 
-  // The answer; ends the stream if there is one.
+  // The answer; ends the stream if there is one. It takes the call's share, and keeps it until it is sent.
   void reply(std::string body, int status = 200);
   void fail(const protocol::mcp::Failure& failure);
   // Answers a request that is no JSON-RPC.
@@ -59,8 +59,9 @@ class McpCall final : public a2a::Call {
   // server has no place for it, the request is refused and `begin` is never called. `held`: released when the
   // stream has ended.
   void open(std::function<void()> begin, std::shared_ptr<const void> held = nullptr);
-  // Adds a message to the stream; ignored once it is over. `event_id`: one line; empty: none.
-  void add(std::string_view message, std::string_view event_id = {});
+  // Adds a message to the stream; ignored once it is over. `event_id`: one line; empty: none. `part`: the
+  // message's, of the budget of large answers; kept until the message is sent.
+  void add(std::string message, std::string_view event_id = {}, AnswerBudget::SharePtr part = nullptr);
   // Whether the client has closed the stream.
   bool has_left() const;
   // Whether so much of the stream waits for the client that nothing should be added that can be left out.

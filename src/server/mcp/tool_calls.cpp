@@ -139,6 +139,8 @@ struct Following : std::enable_shared_from_this<Following> {
     const bool is_open = !question.ask.empty();
     if (is_open && !protocol::mcp::can_ask(question, call->request.client)) return call->reply_tool(task);
     run.after = asked;
+    // The call goes on, perhaps for days.
+    AnswerBudget::SharePtr part = std::move(call->share);
     if (is_open) {
       std::string body;
       Writer out(body);
@@ -146,7 +148,7 @@ struct Following : std::enable_shared_from_this<Following> {
         out.member("jsonrpc", "2.0").member("id", protocol::mcp::make_asking_id({task.id, question.ask}));
         protocol::mcp::write_elicitation(out, question);
       });
-      call->add(body, event_id());
+      call->add(std::move(body), event_id(), std::move(part));
     }
     look();
   }
@@ -195,7 +197,7 @@ struct Following : std::enable_shared_from_this<Following> {
         out.optional("message", words);
       });
     });
-    call->add(body, event_id());
+    call->add(std::move(body), event_id());
   }
 
   std::string event_id() const {

@@ -1,6 +1,8 @@
 // MCP requests on an engine, with an exchange that the test reads.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <future>
 #include <memory>
@@ -51,6 +53,11 @@ class Exchange final : public http::Exchange {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, test::patience(), [&] { return answer_.has_value(); });
     return answer_ ? answer_->body : std::string();
+  }
+  // As if it was sent.
+  void drop_answer() {
+    std::lock_guard lock(mutex_);
+    answer_.reset();
   }
   // What the stream has now.
   std::string pull() {
@@ -114,6 +121,20 @@ struct Bench {
     request.headers = {{"Last-Event-ID", protocol::mcp::make_event_id({{task}, {}, 0, "7", "\"p\""})}};
     return handle(std::move(request));
   }
+  // Makes a task that has ended, with so many bytes of output.
+  void end(const std::string& task, std::size_t bytes) {
+    const auto turn = begin(task);
+    turn->sink->text(std::string(bytes, 'x'));
+    turn->sink->finish(agents::Done{});
+    REQUIRE(engine.wait(engine.engine().reader().head(EngineBench::ref(task))->key));
+  }
+  // Gets true once no answer counts.
+  std::future<bool> no_answers() {
+    auto none = std::make_shared<std::promise<bool>>();
+    answers.enter({}, kAnswersMax,
+                  [none](const server::AnswerBudget::SharePtr& all) { none->set_value(all != nullptr); });
+    return none->get_future();
+  }
   // Waits for the reads that were asked for.
   void read() {
     std::promise<void> read;
@@ -132,7 +153,9 @@ struct Bench {
   agents::Catalogue catalogue{std::vector<agents::Agent>()};
   server::ServerOptions options;
   base::WorkerPool readers{"log-read", 1, 100};
-  server::Services services{engine.engine(), catalogue, options, readers, {}};
+  static constexpr std::size_t kAnswersMax = 16 << 20;
+  server::AnswerBudget answers{kAnswersMax, 100, test::patience(), readers, engine.engine().timers()};
+  server::Services services{engine.engine(), catalogue, options, readers, {}, &answers};
   server::mcp::RunningCalls running;
   const server::mcp::ListChanges list_changes;
   std::vector<ExchangePtr> exchanges;
@@ -168,6 +191,28 @@ void wait_for_note(EngineBench& engine, const std::string& task, const std::stri
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
+
+// Pulls until the stream has said this. Returns all that it said; empty if it did not in time.
+std::string pull_to(const ExchangePtr& stream, std::string_view part) {
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  std::string told;
+  while (!has(told, part)) {
+    if (std::chrono::steady_clock::now() > until) return {};
+    std::this_thread::yield();
+    told += stream->pull();
+  }
+  return told;
+}
+
+bool is_ready(const std::future<bool>& future) {
+  return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+bool comes_true(std::future<bool>& future) {
+  return future.wait_for(test::patience()) == std::future_status::ready && future.get();
+}
+
+const std::string kTakesHandles = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
+constexpr std::size_t kLarge = 300'000;  // such an answer counts
 
 }  // namespace
 
@@ -254,6 +299,28 @@ TEST_CASE("MCP: a stream about tasks looks for no more ids than it may have") {
   CHECK(has(few->pull(), R"("taskIds":["t1"])"));
   CHECK_FALSE(has(many->pull(), "taskIds"));
   turn->sink->finish(agents::Done{});
+}
+
+TEST_CASE("MCP: a large answer counts until it is sent") {
+  Bench bench;
+  bench.end("t1", kLarge);
+  const auto got = bench.ask("tasks/get", "t1", R"("taskId":"t1",)", kTakesHandles);
+  CHECK(has(got->wait(), "structuredContent"));
+  auto none = bench.no_answers();
+  CHECK_FALSE(is_ready(none));
+  got->drop_answer();
+  CHECK(comes_true(none));
+}
+
+TEST_CASE("MCP: a large answer in a stream counts until the stream has ended") {
+  Bench bench;
+  bench.end("t1", kLarge);
+  const auto resumed = bench.resume("t1");
+  CHECK(has(pull_to(resumed, "structuredContent"), "structuredContent"));
+  auto none = bench.no_answers();
+  CHECK_FALSE(is_ready(none));
+  resumed->stream.reset();
+  CHECK(comes_true(none));
 }
 
 TEST_CASE("MCP: the cancel of a call, which may read the store, does not run on the connection's thread") {
