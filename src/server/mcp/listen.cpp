@@ -113,12 +113,14 @@ class Watched : public std::enable_shared_from_this<Watched> {
     if (!head || head->status_event <= told) return done({});
     read_shown(heard_.call, *head,
                [self = shared_from_this(), head = *head](const base::Result<task::Task>& task) {
-                 if (task) self->tell(head, *task);
+                 // Not kept with the call, which lasts as long as the stream.
+                 AnswerBudget::SharePtr part = std::move(self->heard_.call->share);
+                 if (task) self->tell(head, *task, std::move(part));
                  self->done(task ? head.status_event : task::EventNumber{});
                });
   }
 
-  void tell(const task::TaskHead& head, const task::Task& task) const {
+  void tell(const task::TaskHead& head, const task::Task& task, AnswerBudget::SharePtr part) const {
     std::string body;
     Writer out(body);
     out.object([&] {
@@ -128,7 +130,7 @@ class Watched : public std::enable_shared_from_this<Watched> {
         write_subscription(out, *stream_);
       });
     });
-    stream_->add(body);
+    stream_->add(std::move(body), {}, std::move(part));
   }
 
   void done(task::EventNumber told) {

@@ -77,6 +77,8 @@ class Exchange final : public http::Exchange {
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 
+const std::string kTakesHandles = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
+
 struct Bench {
   explicit Bench(EngineBench::Options made = {}) : engine(std::move(made)) {
     agents::Agent agent;
@@ -113,6 +115,10 @@ struct Bench {
                     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)" +
                     R"("io.modelcontextprotocol/clientCapabilities":)" + abilities + "}}}",
                 {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", method}, {"Mcp-Name", name}});
+  }
+  // A stream about these tasks, names with a comma between them.
+  ExchangePtr listen(const std::string& tasks) {
+    return ask("subscriptions/listen", "", R"("notifications":{"taskIds":[)" + tasks + "]},", kTakesHandles);
   }
   // The stream of a legacy call of the task, from its beginning on.
   ExchangePtr resume(const std::string& task) {
@@ -211,7 +217,6 @@ bool comes_true(std::future<bool>& future) {
   return future.wait_for(test::patience()) == std::future_status::ready && future.get();
 }
 
-const std::string kTakesHandles = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
 constexpr std::size_t kLarge = 300'000;  // such an answer counts
 
 }  // namespace
@@ -292,8 +297,7 @@ TEST_CASE("MCP: a stream about tasks looks for no more ids than it may have") {
   const auto listening = [&](int unknown) {
     std::string ids;
     for (int i = 0; i < unknown; ++i) ids += "\"x" + std::to_string(i) + "\",";
-    return bench.ask("subscriptions/listen", "", R"("notifications":{"taskIds":[)" + ids + R"("t1"]},)",
-                     R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
+    return bench.listen(ids + R"("t1")");
   };
   const auto few = listening(99), many = listening(100);
   CHECK(has(few->pull(), R"("taskIds":["t1"])"));
@@ -320,6 +324,17 @@ TEST_CASE("MCP: a large answer in a stream counts until the stream has ended") {
   auto none = bench.no_answers();
   CHECK_FALSE(is_ready(none));
   resumed->stream.reset();
+  CHECK(comes_true(none));
+}
+
+TEST_CASE("MCP: a large task in a stream that goes on counts until it is sent") {
+  Bench bench;
+  bench.end("t1", kLarge);
+  const auto stream = bench.listen(R"("t1")");
+  CHECK(has(pull_to(stream, "structuredContent"), "notifications/tasks"));
+  auto none = bench.no_answers();
+  CHECK_FALSE(is_ready(none));
+  CHECK(stream->pull().empty());
   CHECK(comes_true(none));
 }
 
