@@ -45,8 +45,14 @@ class McpCall::Blocks {
   using Shares = std::vector<AnswerBudget::SharePtr>;
   struct What {
     std::string blocks;
-    Shares shares;  // of the budget of large answers, that the blocks keep
+    Shares shares;                    // of the budget of large answers, that the blocks keep
+    std::function<void()> when_read;  // may be empty
     bool is_over = false, has_left = false;
+
+    bool is_behind() const {
+      constexpr std::size_t kUnsentMax = 64 << 10;
+      return blocks.size() > kUnsentMax;
+    }
   };
 
   explicit Blocks(http::Waker waker) : wake_(std::move(waker)) {}
@@ -72,8 +78,17 @@ class McpCall::Blocks {
     return what_.with([](const What& now) { return now.has_left; });
   }
   bool is_behind() const {
-    constexpr std::size_t kUnsentMax = 64 << 10;
-    return what_.with([](const What& now) { return now.blocks.size() > kUnsentMax; });
+    return what_.with([](const What& now) { return now.is_behind(); });
+  }
+  void when_read(std::function<void()> then) {
+    const bool waits = what_.with([&](What& now) {
+      if (now.is_behind()) now.when_read = std::move(then);
+      return now.is_behind();
+    });
+    if (!waits) then();
+  }
+  std::size_t held() const {
+    return what_.with([](const What& now) { return now.blocks.size(); });
   }
   What take() {
     return what_.with([](What& now) {
@@ -100,10 +115,12 @@ class McpCall::Stream final : public http::StreamSource {
     has_ids_ = has_ids_ || taken.blocks.starts_with("id:");
     out += taken.blocks;
     shares_ = std::move(taken.shares);
+    if (taken.when_read) taken.when_read();
     if (taken.is_over) return Next::end;
     return shares_.empty() ? Next::wait : Next::more;  // the next pull ends the shares
   }
   bool has_ids() const override { return has_ids_; }
+  std::size_t held() const override { return blocks_->held(); }
 
  private:
   const std::shared_ptr<Blocks> blocks_;
@@ -181,6 +198,10 @@ bool McpCall::has_left() const {
 
 bool McpCall::is_behind() const {
   return stream_ && stream_->is_behind();
+}
+
+void McpCall::when_read(std::function<void()> then) {
+  stream_ ? stream_->when_read(std::move(then)) : then();
 }
 
 bool McpCall::takes_stream() const {

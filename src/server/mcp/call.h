@@ -66,6 +66,9 @@ class McpCall final : public a2a::Call {
   bool has_left() const;
   // Whether so much of the stream waits for the client that nothing should be added that can be left out.
   bool is_behind() const;
+  // Calls `then` once the stream is not behind: now, or on the loop, unless the client leaves before. One
+  // such call at a time.
+  void when_read(std::function<void()> then);
   // Whether the client reads an event stream as the answer.
   bool takes_stream() const;
 

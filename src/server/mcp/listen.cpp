@@ -1,11 +1,12 @@
 #include "server/mcp/listen.h"
 
 #include <algorithm>
-#include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "base/exception_report.h"
 #include "base/guarded.h"
 #include "server/mcp/handles.h"
 
@@ -15,156 +16,179 @@ namespace {
 using json::Writer;
 using std::chrono::milliseconds;
 
-// After a moment in which too many reads waited, or the client did not read.
+// After a moment in which too many reads waited.
 constexpr milliseconds kReadAgain{1'000};
 
-void write_subscription(Writer& out, const McpCall& stream) {
-  out.key("_meta").object([&] { out.key("io.modelcontextprotocol/subscriptionId").raw(stream.request.id); });
-}
-
-// Calls `run` on a thread that may block, unless the object is gone by then.
-template <class T>
-void run_soon(T& object, void (T::*run)()) {
-  const std::weak_ptr<T> self = object.weak_from_this();
-  const auto work = [self, run] {
-    if (const auto one = self.lock()) ((*one).*run)();
-  };
-  const McpCall& stream = object.stream();
-  if (!stream.is_behind() && stream.services.readers.try_submit(work)) return;
-  stream.services.engine.after(kReadAgain, [self, run] {
-    if (const auto one = self.lock()) run_soon(*one, run);
-  });
-}
-
-// The list of tools of a stream. Held as Watched is.
-class WatchedList : public std::enable_shared_from_this<WatchedList> {
- public:
-  WatchedList(McpCallPtr stream, HeardList list)
-      : stream_(std::move(stream)), list_(std::move(list)), told_(now()) {}
-
-  void begin() {
-    hold_ = list_.changes.add([self = weak_from_this()] {
-      if (const auto list = self.lock()) list->look_soon();
-    });
-    look_soon();  // it may have changed since it was read first
-  }
-  const McpCall& stream() const { return *stream_; }
-
- private:
-  std::size_t now() const { return std::hash<std::string>()(list_.read()); }
-
-  void look_soon() { run_soon(*this, &WatchedList::look); }
-
-  void look() {
-    const std::size_t read = now();
-    if (told_.exchange(read) == read) return;
-    std::string body;
-    Writer out(body);
-    out.object([&] {
-      out.member("jsonrpc", "2.0").member("method", "notifications/tools/list_changed");
-      if (stream_->request.is_modern) out.key("params").object([&] { write_subscription(out, *stream_); });
-    });
-    stream_->add(body);
-  }
-
-  const McpCallPtr stream_;
-  const HeardList list_;
-  std::atomic<std::size_t> told_;  // of the list that the client has, or has heard of
-  ListChanges::Hold hold_;         // last: it ends first
+// One task of a stream.
+struct Watched {
+  Heard heard;
+  task::TaskKey key;
+  task::EventNumber told = {};  // the status that was sent last
+  engine::LiveTasks::Subscription subscription = {};
 };
 
-// One task of a stream. The stream holds it; callbacks hold it only while they run.
-class Watched : public std::enable_shared_from_this<Watched> {
+// What a stream tells of. The stream holds it; callbacks hold it only while they run.
+//
+// It reads one thing at a time, and nothing while much of what it told waits for the client. So a stream
+// takes one of the readers' places, and the memory of one task, however many tasks have news.
+class Listening : public std::enable_shared_from_this<Listening> {
  public:
-  Watched(McpCallPtr stream, Heard heard, task::TaskKey key)
-      : stream_(std::move(stream)), heard_(std::move(heard)), key_(key) {}
+  Listening(McpCallPtr stream, std::vector<Watched> tasks, std::optional<HeardList> list)
+      : stream_(std::move(stream)), list_(std::move(list)), tasks_(std::move(tasks)) {
+    if (list_) list_told_ = list_now();
+    state_.with([&](State& now) { now.news.reserve(tasks_.size() + 1); });
+  }
 
   void begin() {
-    subscription_ = heard_.call->services.engine.live().subscribe(key_, [self = weak_from_this()] {
-      if (const auto watched = self.lock()) watched->news();
-    });
-    news();
+    if (stream_->request.is_modern) stream_->add(acknowledgement());
+    if (list_) {
+      list_changes_ = list_->changes.add(news_at(list_place()));
+      news(list_place());  // it may have changed since it was read first
+    }
+    for (std::size_t place = 0; place < tasks_.size(); ++place) {
+      Watched& one = tasks_[place];
+      one.subscription = stream_->services.engine.live().subscribe(one.key, news_at(place));
+      news(place);
+    }
   }
-  const McpCall& stream() const { return *stream_; }
 
  private:
   struct State {
-    bool reads = false, has_news = false;
-    task::EventNumber told;  // the status that was sent last
+    bool reads = false;
+    std::vector<std::size_t> news;  // the places in `tasks_` to read, each once; has room for all
   };
 
-  // At most one read at a time; news that come meanwhile cause another.
-  void news() {
-    const bool begins = state_.with([](State& now) {
-      now.has_news = true;
+  // The list of tools comes after the tasks.
+  std::size_t list_place() const { return tasks_.size(); }
+  std::size_t list_now() const { return std::hash<std::string>()(list_->read()); }
+
+  // A callback that does nothing once the stream has ended.
+  template <class F>
+  std::function<void()> unless_over(F run) {
+    return [self = weak_from_this(), run] {
+      if (const auto one = self.lock()) run(*one);
+    };
+  }
+  std::function<void()> news_at(std::size_t place) {
+    return unless_over([place](Listening& one) { one.news(place); });
+  }
+
+  void news(std::size_t place) {
+    const bool begins = state_.with([&](State& now) {
+      if (std::ranges::find(now.news, place) == now.news.end()) now.news.push_back(place);
       return !std::exchange(now.reads, true);
     });
     if (begins) read_soon();
   }
 
-  void read_soon() { run_soon(*this, &Watched::read); }
+  void read_soon() {
+    stream_->when_read(unless_over([](Listening& one) { one.submit(); }));
+  }
+
+  void submit() {
+    if (stream_->services.readers.try_submit(unless_over([](Listening& one) { one.read(); }))) return;
+    stream_->services.engine.after(kReadAgain, unless_over([](Listening& one) { one.submit(); }));
+  }
 
   void read() {
-    const task::EventNumber told = state_.with([](State& now) {
-      now.has_news = false;
-      return now.told;
+    const std::size_t place = state_.with([](State& now) {
+      const std::size_t first = now.news.front();
+      now.news.erase(now.news.begin());
+      return first;
     });
-    const auto head = heard_.call->services.engine.reader().head(key_);
-    if (!head || head->status_event <= told) return done({});
-    read_shown(heard_.call, *head,
-               [self = shared_from_this(), head = *head](const base::Result<task::Task>& task) {
-                 // Not kept with the call, which lasts as long as the stream.
-                 AnswerBudget::SharePtr part = std::move(self->heard_.call->share);
-                 if (task) self->tell(head, *task, std::move(part));
-                 self->done(task ? head.status_event : task::EventNumber{});
+    going_on([&] {
+      if (place != list_place()) return read(tasks_[place]);
+      look();
+      next();
+    });
+  }
+
+  // Runs `work`, which ends with `next`. What it could not tell for lack of memory does not stop the rest.
+  template <class F>
+  void going_on(const F& work) {
+    try {
+      return work();
+    } catch (const std::exception& error) {
+      base::report_exception("log-read", error.what());
+    }
+    next();
+  }
+
+  void next() {
+    const bool goes_on = state_.with([](State& now) { return now.reads = !now.news.empty(); });
+    if (goes_on) read_soon();
+  }
+
+  void look() {
+    const std::size_t read = list_now();
+    if (std::exchange(list_told_, read) == read) return;
+    std::string body;
+    Writer out(body);
+    out.object([&] {
+      out.member("jsonrpc", "2.0").member("method", "notifications/tools/list_changed");
+      if (stream_->request.is_modern) out.key("params").object([&] { write_subscription(out); });
+    });
+    stream_->add(std::move(body));
+  }
+
+  void read(Watched& one) {
+    const auto head = one.heard.call->services.engine.reader().head(one.key);
+    if (!head || head->status_event <= one.told) return next();
+    read_shown(one.heard.call, *head,
+               [self = shared_from_this(), &one, head = *head](const base::Result<task::Task>& task) {
+                 self->going_on([&] {
+                   // Not kept with the call, which lasts as long as the stream.
+                   AnswerBudget::SharePtr part = std::move(one.heard.call->share);
+                   if (task) self->tell(one, head, *task, std::move(part));
+                   self->next();
+                 });
                });
   }
 
-  void tell(const task::TaskHead& head, const task::Task& task, AnswerBudget::SharePtr part) const {
+  void tell(Watched& one, const task::TaskHead& head, const task::Task& task, AnswerBudget::SharePtr part) {
     std::string body;
     Writer out(body);
     out.object([&] {
       out.member("jsonrpc", "2.0").member("method", "notifications/tasks");
       out.key("params").object([&] {
-        write_detailed(out, heard_.call, head, task);
-        write_subscription(out, *stream_);
+        write_detailed(out, one.heard.call, head, task);
+        write_subscription(out);
       });
     });
     stream_->add(std::move(body), {}, std::move(part));
+    one.told = head.status_event;
   }
 
-  void done(task::EventNumber told) {
-    const bool again = state_.with([&](State& now) {
-      now.told = std::max(now.told, told);
-      now.reads = now.has_news;
-      return now.has_news;
+  std::string acknowledgement() const {
+    std::string body;
+    Writer out(body);
+    out.object([&] {
+      out.member("jsonrpc", "2.0").member("method", "notifications/subscriptions/acknowledged");
+      out.key("params").object([&] {
+        out.key("notifications").object([&] {
+          if (list_) out.member("toolsListChanged", true);
+          if (tasks_.empty()) return;
+          out.key("taskIds").each(tasks_, [&](const Watched& one) { out.string(one.heard.id.value); });
+        });
+        write_subscription(out);
+      });
     });
-    if (again) read_soon();
+    return body;
+  }
+
+  void write_subscription(Writer& out) const {
+    out.key("_meta").object(
+        [&] { out.key("io.modelcontextprotocol/subscriptionId").raw(stream_->request.id); });
   }
 
   const McpCallPtr stream_;
-  const Heard heard_;
-  const task::TaskKey key_;
+  const std::optional<HeardList> list_;
   base::Guarded<State> state_;
-  engine::LiveTasks::Subscription subscription_;  // last: it ends first
+  // Used by one read at a time.
+  std::size_t list_told_ = 0;  // of the list that the client has, or has heard of
+  std::vector<Watched> tasks_;
+  ListChanges::Hold list_changes_;
 };
-
-std::string acknowledgement(const McpCall& stream, const std::vector<Heard>& tasks, bool list) {
-  std::string body;
-  Writer out(body);
-  out.object([&] {
-    out.member("jsonrpc", "2.0").member("method", "notifications/subscriptions/acknowledged");
-    out.key("params").object([&] {
-      out.key("notifications").object([&] {
-        if (list) out.member("toolsListChanged", true);
-        if (tasks.empty()) return;
-        out.key("taskIds").each(tasks, [&](const Heard& one) { out.string(one.id.value); });
-      });
-      write_subscription(out, stream);
-    });
-  });
-  return body;
-}
 
 }  // namespace
 
@@ -175,26 +199,13 @@ void listen(const McpCallPtr& call, std::vector<Heard> tasks, std::optional<Hear
                          "too many of this caller's streams are open; close one or try again later",
                          {}});
   }
-  struct All {
-    std::vector<std::shared_ptr<Watched>> tasks;
-    std::shared_ptr<WatchedList> list;
-  };
-  auto all = std::make_shared<All>();
-  if (list) all->list = std::make_shared<WatchedList>(call, std::move(*list));
-  std::vector<Heard> known;
+  std::vector<Watched> known;
   for (Heard& one : tasks) {
     const auto head = one.call->services.engine.reader().head(one.call->ref(one.id));
-    if (!head) continue;
-    known.push_back(one);
-    all->tasks.push_back(std::make_shared<Watched>(call, std::move(one), head->key));
+    if (head) known.push_back({std::move(one), head->key});
   }
-  call->open(
-      [call, all, known = std::move(known)] {
-        if (call->request.is_modern) call->add(acknowledgement(*call, known, all->list != nullptr));
-        if (all->list) all->list->begin();
-        for (const auto& watched : all->tasks) watched->begin();
-      },
-      all);
+  const auto listening = std::make_shared<Listening>(call, std::move(known), std::move(list));
+  call->open([listening] { listening->begin(); }, listening);
 }
 
 }  // namespace baton::server::mcp

@@ -158,7 +158,8 @@ struct Bench {
   EngineBench engine;
   agents::Catalogue catalogue{std::vector<agents::Agent>()};
   server::ServerOptions options;
-  base::WorkerPool readers{"log-read", 1, 100};
+  static constexpr int kReadsMax = 100;
+  base::WorkerPool readers{"log-read", 1, kReadsMax};
   static constexpr std::size_t kAnswersMax = 16 << 20;
   server::AnswerBudget answers{kAnswersMax, 100, test::patience(), readers, engine.engine().timers()};
   server::Services services{engine.engine(), catalogue, options, readers, {}, &answers};
@@ -196,6 +197,12 @@ void wait_for_note(EngineBench& engine, const std::string& task, const std::stri
 
 bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+int count_of(const std::string& text, std::string_view part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
 }
 
 // Pulls until the stream has said this. Returns all that it said; empty if it did not in time.
@@ -336,6 +343,34 @@ TEST_CASE("MCP: a large task in a stream that goes on counts until it is sent") 
   CHECK_FALSE(is_ready(none));
   CHECK(stream->pull().empty());
   CHECK(comes_true(none));
+}
+
+TEST_CASE("MCP: a stream about many tasks takes one place among those that wait for a reader") {
+  Bench bench;
+  for (const char* task : {"t1", "t2", "t3"}) bench.end(task, 10);
+  std::promise<void> entered, open;
+  REQUIRE(bench.readers.try_submit([&] {
+    entered.set_value();
+    open.get_future().wait();
+  }));
+  entered.get_future().wait();
+  const auto stream = bench.listen(R"("t1","t2","t3")");
+  int left = 0;
+  while (bench.readers.try_submit([] {})) ++left;
+  CHECK(left == Bench::kReadsMax - 1);
+  open.set_value();
+  CHECK(count_of(pull_to(stream, R"("taskId":"t3")"), "notifications/tasks") == 3);
+}
+
+TEST_CASE("MCP: a stream about large tasks reads one, and the next when its client has read") {
+  Bench bench;
+  for (const char* task : {"t1", "t2", "t3"}) bench.end(task, 100'000);
+  const auto stream = bench.listen(R"("t1","t2","t3")");
+  bench.read();
+  std::string told = stream->pull();
+  CHECK(count_of(told, "notifications/tasks") == 1);
+  told += pull_to(stream, R"("taskId":"t3")");
+  CHECK(count_of(told, "notifications/tasks") == 3);
 }
 
 TEST_CASE("MCP: the cancel of a call, which may read the store, does not run on the connection's thread") {
