@@ -1,5 +1,6 @@
 #include "server/admission/reach.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/admission/access.h"
@@ -49,17 +50,30 @@ bool may_be_id(const task::TaskId& id) {
 
 std::optional<Admitted> admitted_for(const Door& door, const http::Request& head,
                                      std::span<const agents::Agent* const> agents, const task::TaskId& id) {
-  if (!may_be_id(id)) return std::nullopt;
+  return std::move(admitted_for(door, head, agents, std::span(&id, 1)).front());
+}
+
+std::vector<std::optional<Admitted>> admitted_for(const Door& door, const http::Request& head,
+                                                  std::span<const agents::Agent* const> agents,
+                                                  std::span<const task::TaskId> ids) {
+  std::vector<std::optional<Admitted>> found(ids.size()), at;
+  auto left = std::ranges::count_if(ids, may_be_id);
   // Tasks in memory first: the others cost a read of the store for each agent.
   const engine::LiveTasks& live = door.services.engine.live();
   for (const bool in_memory : {true, false}) {
-    for (const agents::Agent* agent : agents) {
-      auto by = admitted_at(door, head, *agent);
-      if (!by || (live.log({by->caller, agent->name, id}) != nullptr) != in_memory) continue;
-      if (has_task(*by, id)) return by;
+    for (std::size_t agent = 0; agent < agents.size() && left > 0; ++agent) {
+      if (agent == at.size()) at.push_back(admitted_at(door, head, *agents[agent]));
+      const std::optional<Admitted>& by = at[agent];
+      for (std::size_t i = 0; by && i < ids.size(); ++i) {
+        if (found[i] || !may_be_id(ids[i])) continue;
+        const bool is_there = live.log({by->caller, agents[agent]->name, ids[i]}) != nullptr;
+        if (is_there != in_memory || !has_task(*by, ids[i])) continue;
+        found[i].emplace(*by);
+        --left;
+      }
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace baton::server

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "server/shared/endpoint.h"
 
@@ -32,5 +33,9 @@ bool may_be_id(const task::TaskId& id);
 // The request as one for the agent, of these, that has the caller's task; nullopt if there is no such task.
 std::optional<Admitted> admitted_for(const Door& door, const http::Request& head,
                                      std::span<const agents::Agent* const> agents, const task::TaskId& id);
+// The same for each of several ids, in their order. The caller is checked once for each agent.
+std::vector<std::optional<Admitted>> admitted_for(const Door& door, const http::Request& head,
+                                                  std::span<const agents::Agent* const> agents,
+                                                  std::span<const task::TaskId> ids);
 
 }  // namespace baton::server

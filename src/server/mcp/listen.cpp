@@ -192,7 +192,8 @@ class Listening : public std::enable_shared_from_this<Listening> {
 
 }  // namespace
 
-void listen(const McpCallPtr& call, std::vector<Heard> tasks, std::optional<HeardList> list) {
+void listen(const McpCallPtr& call, const std::function<std::vector<Heard>()>& find,
+            std::optional<HeardList> list) {
   call->hold = call->services.options.streams.acquire(call->identity);
   if (!call->hold) {
     return call->refuse({base::ErrorCode::overloaded,
@@ -200,7 +201,7 @@ void listen(const McpCallPtr& call, std::vector<Heard> tasks, std::optional<Hear
                          {}});
   }
   std::vector<Watched> known;
-  for (Heard& one : tasks) {
+  for (Heard& one : find()) {
     const auto head = one.call->services.engine.reader().head(one.call->ref(one.id));
     if (head) known.push_back({std::move(one), head->key});
   }

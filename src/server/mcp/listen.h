@@ -30,7 +30,8 @@ struct HeardList {
   std::function<std::string()> read;  // on any thread
 };
 
-// Answers `call` with the stream.
-void listen(const McpCallPtr& call, std::vector<Heard> tasks, std::optional<HeardList> list);
+// Answers `call` with the stream. `find`: finds the tasks; called once, if there is a place for the stream.
+void listen(const McpCallPtr& call, const std::function<std::vector<Heard>()>& find,
+            std::optional<HeardList> list);
 
 }  // namespace baton::server::mcp

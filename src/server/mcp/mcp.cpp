@@ -155,22 +155,33 @@ HeardList tools_of(const Entry& entry, const McpCallPtr& call) {
           }};
 }
 
-// Accepts the tasks that are the caller's; none if the client does not take handles.
+// The caller's tasks, of those that the request names; none if the client does not take handles.
+std::vector<Heard> tasks_to_hear(const IncomingPtr& in) {
+  std::vector<task::TaskId> ids;
+  const Value named = in->request.params["notifications"]["taskIds"];
+  // Each costs a search, also if there is no such task.
+  const std::size_t most = named.is_array() && in->request.client.tasks ? kListenTasksMax : 0;
+  for (const Value one : named) {
+    if (ids.size() == most) break;
+    ids.push_back({one.str()});
+  }
+  auto found = for_tasks(in->entry, in->head(), ids);
+  std::vector<Heard> tasks;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (found[i])
+      tasks.push_back({in->call(std::move(*found[i]), "subscriptions/listen"), std::move(ids[i])});
+  }
+  return tasks;
+}
+
 void on_listen(const IncomingPtr& in) {
   auto first = for_any(in->entry, in->head());
   if (!first) return in->fail({protocol::mcp::kInvalidParams, "there is no tool for this caller"});
   const McpCallPtr call = in->call(std::move(*first), "subscriptions/listen");
-  std::vector<Heard> tasks;
-  const Value ids = in->request.params["notifications"]["taskIds"];
-  std::size_t left = ids.is_array() && in->request.client.tasks ? kListenTasksMax : 0;
-  for (const Value one : ids) {
-    if (left-- == 0) break;  // each costs a search, also if there is no such task
-    task::TaskId id{one.str()};
-    if (auto by = for_task(in->entry, in->head(), id))
-      tasks.push_back({in->call(std::move(*by), "subscriptions/listen"), std::move(id)});
-  }
   const bool hears_tools = in->request.params["notifications"]["toolsListChanged"].boolean();
-  listen(call, std::move(tasks), hears_tools ? std::optional(tools_of(in->entry, call)) : std::nullopt);
+  listen(
+      call, [&] { return tasks_to_hear(in); },
+      hears_tools ? std::optional(tools_of(in->entry, call)) : std::nullopt);
 }
 
 struct Method {
@@ -292,7 +303,8 @@ void listen_in_session(const std::shared_ptr<http::Exchange>& exchange, const En
   if (entry.reached) entry.reached(*by->endpoint.agent);
   if (by->note) by->note->calls("GET");
   const auto call = std::make_shared<McpCall>(exchange, std::move(*by), std::move(request));
-  listen(call, {}, tools_of(entry, call));
+  listen(
+      call, [] { return std::vector<Heard>(); }, tools_of(entry, call));
 }
 
 // Takes up the stream of a call again, or opens that of a session.

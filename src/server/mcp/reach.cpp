@@ -51,13 +51,20 @@ std::optional<ToolRequest> for_tool(const Entry& entry, const http::Request& hea
 }
 
 std::optional<Admitted> for_task(const Entry& entry, const http::Request& head, const task::TaskId& id) {
+  return std::move(for_tasks(entry, head, std::span(&id, 1)).front());
+}
+
+std::vector<std::optional<Admitted>> for_tasks(const Entry& entry, const http::Request& head,
+                                               std::span<const task::TaskId> ids) {
+  std::vector<std::optional<Admitted>> found;
   if (entry.at) {
     const bool is_offered = entry.at->endpoint.agent->settings.tool.is_offered;
-    return is_offered && may_be_id(id) ? entry.at : std::nullopt;
+    for (const task::TaskId& id : ids) found.push_back(is_offered && may_be_id(id) ? entry.at : std::nullopt);
+    return found;
   }
   std::vector<const agents::Agent*> agents;
   for (const Tool& tool : entry.services.catalogue.tools()) agents.push_back(tool.agent);
-  return admitted_for({entry.services, entry.address, entry.note}, head, agents, id);
+  return admitted_for({entry.services, entry.address, entry.note}, head, agents, ids);
 }
 
 }  // namespace baton::server::mcp

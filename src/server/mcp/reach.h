@@ -1,10 +1,11 @@
 // Reach: the agents that an MCP request may use. On the path of one agent the pipeline has admitted the
 // caller; on the path of all, the body names the agent, and the caller is admitted here.
 //
-// Threads: any. `for_task` reads the store.
+// Threads: any. `for_task` and `for_tasks` read the store.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,5 +31,8 @@ std::optional<Admitted> for_any(const Entry& entry, const http::Request& head);
 
 // The request as one for the agent that has the caller's task; nullopt if there is no such task.
 std::optional<Admitted> for_task(const Entry& entry, const http::Request& head, const task::TaskId& id);
+// The same for each of several ids, in their order.
+std::vector<std::optional<Admitted>> for_tasks(const Entry& entry, const http::Request& head,
+                                               std::span<const task::TaskId> ids);
 
 }  // namespace baton::server::mcp

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -77,6 +78,22 @@ class Exchange final : public http::Exchange {
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 
+// Takes any token as alice's, and counts how often it is asked.
+class Tokens final : public server::TokenSource {
+ public:
+  Found find(std::string_view) override {
+    ++asked;
+    return {token_};
+  }
+  bool await(std::string_view, std::function<void()>) override { return false; }
+  std::vector<Issuer> issuers() const override { return {}; }
+
+  int asked = 0;
+
+ private:
+  const server::TokenPtr token_ = std::make_shared<const server::Token>(server::Token{{}, {"alice"}, {}});
+};
+
 const std::string kTakesHandles = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
 
 struct Bench {
@@ -95,6 +112,7 @@ struct Bench {
 
   ExchangePtr handle(http::Request request) {
     request.path = request.raw_path = "/mcp";
+    if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
     const auto exchange = std::make_shared<Exchange>(std::move(request));
     exchanges.push_back(exchange);
     server::mcp::handle(exchange, {services, "http://127.0.0.1:80", std::nullopt, {}, running, list_changes});
@@ -163,6 +181,7 @@ struct Bench {
   static constexpr std::size_t kAnswersMax = 16 << 20;
   server::AnswerBudget answers{kAnswersMax, 100, test::patience(), readers, engine.engine().timers()};
   server::Services services{engine.engine(), catalogue, options, readers, {}, &answers};
+  std::string token;  // of the requests; empty: they have none
   server::mcp::RunningCalls running;
   const server::mcp::ListChanges list_changes;
   std::vector<ExchangePtr> exchanges;
@@ -343,6 +362,22 @@ TEST_CASE("MCP: a large task in a stream that goes on counts until it is sent") 
   CHECK_FALSE(is_ready(none));
   CHECK(stream->pull().empty());
   CHECK(comes_true(none));
+}
+
+TEST_CASE("MCP: a stream about many tasks checks its caller no more often, and without a place less often") {
+  Bench bench;
+  const auto tokens = std::make_shared<Tokens>();
+  bench.options.jwt = tokens;
+  bench.token = "t";
+  bench.options.streams.set_max(2);
+  const auto checks_of = [&](const std::string& ids) {
+    const int before = tokens->asked;
+    bench.listen(ids);
+    return tokens->asked - before;
+  };
+  const int one = checks_of(R"("x")");
+  CHECK(checks_of(R"("x","y","z")") == one);
+  CHECK(checks_of(R"("x")") < one);
 }
 
 TEST_CASE("MCP: a stream about many tasks takes one place among those that wait for a reader") {
