@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -62,8 +63,9 @@ struct Connection : std::enable_shared_from_this<Connection> {
 
   // Used only by the loop.
   base::EventLoop::Ready ready;
-  std::size_t index = 0;   // in the loop's table
-  std::size_t unsent = 0;  // the share of the loop's `unsent_` of this connection's stream
+  std::size_t index = 0;                    // in the loop's table
+  std::size_t unsent = 0;                   // the share of the loop's `unsent_` of this connection
+  std::list<Connection*>::iterator behind;  // in the loop's `behind_`; only if `unsent` is above 0
   bool open = true;
   bool surplus = false;       // above a connection limit: gets 503 and is closed
   bool half_closed = false;   // the client has closed its sending side

@@ -265,7 +265,13 @@ void ConnectionLoop::go_on(Connection& connection) {
 ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
   const bool client_left = connection.stream && (connection.half_closed || connection.broken);
   if (!client_left && !connection.output.empty() && !connection.write_failed) {
-    if (!send_output(connection) && !connection.write_failed) return Step::wait;
+    const SteadyTime before = connection.since;
+    if (send_output(connection)) {
+      count_unsent(connection, 0);
+    } else if (!connection.write_failed) {
+      await_reader(connection, connection.since != before);
+      return Step::wait;
+    }
   }
   if (client_left || connection.write_failed) {
     close(connection);
@@ -468,6 +474,8 @@ void ConnectionLoop::wake(Connection& connection) {
   if (!connection.stream) return;
   connection.stream->hungry = true;
   advance(connection);
+  // What the source has now waits behind what the client has not taken.
+  if (connection.stream && !connection.output.empty()) count_stream(connection);
 }
 
 ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
@@ -478,25 +486,6 @@ ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
   if (core_->draining) connection.close_after = true;
   connection.since = now();
   return Step::again;
-}
-
-void ConnectionLoop::count_unsent(Connection& connection, std::size_t bytes) {
-  unsent_ += bytes;
-  unsent_ -= std::exchange(connection.unsent, bytes);
-}
-
-// Bounds the memory held by slow clients' streams. A client that reads has drained its output before it gets
-// more, so the clients that have read nothing for the longest time are the slow ones.
-void ConnectionLoop::bound_unsent(const Connection& newest) {
-  while (unsent_ > core_->limits.unsent_max) {
-    Connection* slowest = nullptr;
-    for (const auto& other : connections_) {
-      const bool holds = other.get() != &newest && other->unsent > 0 && other->output_owner.is_loop();
-      if (holds && (slowest == nullptr || other->since < slowest->since)) slowest = other.get();
-    }
-    if (slowest == nullptr) return;
-    close(*slowest);
-  }
 }
 
 ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
@@ -518,11 +507,45 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
   if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
-  if (const std::size_t unsent = connection.output.size() + stream.source->held(); unsent > kRoom) {
-    count_unsent(connection, unsent);
-    bound_unsent(connection);
-  }
+  count_stream(connection);
   return Step::again;
+}
+
+// ---- Unsent bytes
+//
+// They bound the memory that slow clients take. A reply that leaves at once is not counted.
+
+// The client has not taken all of the output. `has_read`: it has taken some of it now.
+void ConnectionLoop::await_reader(Connection& connection, bool has_read) {
+  if (connection.unsent > 0) {
+    if (has_read) behind_.splice(behind_.end(), behind_, connection.behind);
+    return;
+  }
+  if (connection.stream || connection.held || connection.output.size() <= kRoom) return;
+  // A single large reply, such as a download, must not close all others, or be closed for a small one.
+  constexpr std::size_t kParts = 4;
+  count_unsent(connection, std::min(connection.output.size(), core_->limits.unsent_max / kParts));
+  bound_unsent();
+}
+
+void ConnectionLoop::count_stream(Connection& connection) {
+  const std::size_t unsent = connection.output.size() + connection.stream->source->held();
+  if (unsent <= kRoom) return;
+  count_unsent(connection, unsent);
+  bound_unsent();
+}
+
+void ConnectionLoop::count_unsent(Connection& connection, std::size_t bytes) {
+  if (connection.unsent == 0 && bytes > 0) connection.behind = behind_.insert(behind_.end(), &connection);
+  if (connection.unsent > 0 && bytes == 0) behind_.erase(connection.behind);
+  unsent_ += bytes;
+  unsent_ -= std::exchange(connection.unsent, bytes);
+}
+
+// A client that reads has drained its output before it gets more, so the clients that have read nothing for
+// the longest time are the slow ones. One that is alone may take all.
+void ConnectionLoop::bound_unsent() {
+  while (unsent_ > core_->limits.unsent_max && behind_.size() > 1) close(*behind_.front());
 }
 
 // ---- Time limits
@@ -607,6 +630,7 @@ void ConnectionLoop::bound_bodies() {
   }
   const std::size_t most = core_->limits.bodies_max;
   for (std::size_t i = connections_.size(); i-- > 0 && held > most;) {
+    if (i >= connections_.size()) continue;  // advancing one may close others
     const Connection& each = *connections_[i];
     if (!unfinished(each) || each.parser.body_bytes() <= most / count) continue;
     held -= each.parser.body_bytes();

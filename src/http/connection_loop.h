@@ -11,6 +11,7 @@
 #include <exception>
 #include <functional>
 #include <future>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,8 +91,12 @@ class ConnectionLoop {
   Step drive_stream(Connection& connection);
   Step pull_events(Connection& connection);
   void end_stream(Connection& connection);
+
+  // Unsent bytes.
+  void await_reader(Connection& connection, bool has_read);
+  void count_stream(Connection& connection);
   void count_unsent(Connection& connection, std::size_t bytes);
-  void bound_unsent(const Connection& newest);
+  void bound_unsent();
 
   // Time limits.
   std::chrono::milliseconds sweep_period() const;
@@ -111,7 +116,8 @@ class ConnectionLoop {
   std::vector<std::shared_ptr<Connection>> connections_;
   int surplus_ = 0;
   int reserved_streams_ = 0;                          // among ServerCore::streams
-  std::size_t unsent_ = 0;                            // of all streams
+  std::size_t unsent_ = 0;                            // see Limits::unsent_max
+  std::list<Connection*> behind_;                     // have a share of it; who read least recently is first
   std::unordered_map<std::string, int> per_address_;  // empty without a limit
   std::optional<SteadyTime> drain_until_;             // set while the loop stops
   std::promise<void> closed_all_;

@@ -42,8 +42,9 @@ struct Limits {
   std::chrono::milliseconds idle_time{75'000};    // between two requests on one connection
   std::chrono::milliseconds stall_time{30'000};   // a client that reads nothing for this long is closed
   std::chrono::milliseconds keep_awake{15'000};   // silence on a stream after which a comment is sent
-  // Bytes of all streams together that were read from the sources and are not sent yet. Above this limit, the
-  // stream whose client has read no bytes for the longest time is closed; the client can resume from its last
+  // Bytes of all answers together that are not sent yet: what was read from the sources of streams, and
+  // replies without `Reply::held`, each for at most a quarter of the limit. Above this limit, the connection
+  // whose client has read no bytes for the longest time is closed; a stream can be resumed from its last
   // event.
   std::size_t unsent_max = 64 << 20;
   int handshakes_max = 1'024;  // of TLS, under way; further connections wait to be accepted
@@ -74,7 +75,8 @@ struct Reply {
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  // Released once the last byte has been sent, or sending has failed.
+  // Released once the last byte has been sent, or sending has failed. It limits such replies: they do not
+  // count for Limits::unsent_max.
   std::shared_ptr<const void> held = nullptr;
 };
 

@@ -168,6 +168,38 @@ TEST_CASE("HttpServer: a connection whose client does not read is closed") {
   CHECK(eventually([&] { return test.server.counts().connections == 0; }));
 }
 
+TEST_CASE("HttpServer: of replies that nobody reads one is closed above the limit, unless they are held") {
+  constexpr std::size_t kBody = 16 << 20;
+  constexpr int kReplies = 5;  // each counts for a quarter of the limit
+  bool is_held = false;
+  SUBCASE("not held") {}
+  SUBCASE("held") {
+    is_held = true;
+  }
+  Limits limits;
+  limits.unsent_max = 1 << 20;
+  limits.stall_time = baton::test::patience();
+  TestServer test(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        Reply reply;
+        reply.body.assign(kBody, 'x');
+        if (is_held) reply.held = std::make_shared<int>();
+        exchange->reply(std::move(reply));
+      },
+      limits);
+  std::vector<Client> clients;
+  for (int i = 0; i < kReplies; ++i) {
+    clients.emplace_back(test.port);
+    clients.back().send(get("/"));
+    REQUIRE(eventually([&] { return test.server.counts().requests == i + 1; }));
+  }
+  const int left = is_held ? kReplies : kReplies - 1;
+  REQUIRE(eventually([&] { return test.server.counts().connections == left; }));
+  int whole = 0;
+  for (Client& client : clients) whole += client.read_answer().body.size() == kBody ? 1 : 0;
+  CHECK(whole == left);
+}
+
 TEST_CASE("HttpServer: connections over the limit get an error, and there is room when one leaves") {
   Limits limits;
   limits.connections_max = 2;

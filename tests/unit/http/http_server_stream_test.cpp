@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/guarded.h"
@@ -299,6 +300,42 @@ TEST_CASE("HttpServer: a stream whose reader does not read is closed, and other 
   CHECK(eventually([&] { return test.server.counts().streams == 0; }));
   CHECK(eventually([&] { return feed.destroyed == 1; }));
   CHECK(Client(test.port).ask(get("/")).status == 200);
+}
+
+TEST_CASE("HttpServer: what a source holds behind unread events counts once it wakes the stream") {
+  constexpr std::size_t kEvent = 16 << 20;
+  std::atomic<std::size_t> held{0};
+  struct Holding final : StreamSource {
+    explicit Holding(const std::atomic<std::size_t>& bytes) : held_(bytes) {}
+    Next pull(std::string& out, std::size_t) override {
+      if (!std::exchange(pulled_, true)) out.assign(kEvent, 'x');
+      return Next::wait;
+    }
+    std::size_t held() const override { return held_; }
+
+   private:
+    const std::atomic<std::size_t>& held_;
+    bool pulled_ = false;
+  };
+  Limits limits;
+  limits.unsent_max = 5 * kEvent / 2;
+  limits.stall_time = limits.keep_awake = baton::test::patience();
+  Guarded<std::vector<Waker>> wakers;
+  TestServer test(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        exchange->open_stream({}, [&](Waker waker) {
+          wakers.with([&](std::vector<Waker>& all) { all.push_back(std::move(waker)); });
+          return std::make_unique<Holding>(held);
+        });
+      },
+      limits);
+  Client first(test.port), second(test.port);
+  first.send(get("/"));
+  second.send(get("/"));
+  REQUIRE(eventually([&] { return test.server.counts().streams == 2; }));
+  held = kEvent;
+  for (const Waker& wake : wakers.with([](const std::vector<Waker>& all) { return all; })) wake();
+  CHECK(eventually([&] { return test.server.counts().streams == 1; }));
 }
 
 TEST_CASE("HttpServer: streams over the limit get 503 with Retry-After") {
