@@ -90,7 +90,7 @@ class Call : public server::Call {
   void refuse(const base::Error& error, const task::TaskId& named = {});
   // The stream takes the call's hold.
   void open_stream(http::StreamOpener opener);
-  // Answers with a stream that is over: its frames.
+  // Answers with a stream that is over: its frames. The answer takes the call's share.
   virtual void answer_stream(std::string frames) = 0;
   virtual ItemWriterPtr items() const = 0;
   // Runs `work` on a thread that may block, at once or later. If too many wait, refuses the call instead.

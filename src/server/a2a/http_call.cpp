@@ -205,7 +205,8 @@ ItemWriterPtr HttpCall::items() const {
 }
 
 void HttpCall::answer_stream(std::string frames) {
-  exchange_->reply_stream(headers(), std::move(frames));
+  if (share) share->shrink(frames.capacity());
+  exchange_->reply_stream(headers(), std::move(frames), std::move(share));
 }
 
 void HttpCall::do_open(http::StreamOpener opener) {

@@ -108,7 +108,10 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, const Stre
   if (begins_with_task) {
     auto page = call->services.engine.reader().events(accepted.key, accepted.after, kFirstPage);
     if (page) start.page = std::move(*page);
-    if (auto all = LogStream::whole(start)) return call->answer_stream(std::move(*all));
+    if (auto all = LogStream::whole(start)) {
+      call->share = std::move(start.share);
+      return call->answer_stream(std::move(*all));
+    }
   }
   open(call, std::move(start));
 }
@@ -129,8 +132,13 @@ class MessageStream final : public http::StreamSource {
   class Answer {
    public:
     explicit Answer(http::Waker waker) : wake(waker) {}
-    void set(std::string block) {
-      what_.with([&](What& what) { what.block = std::move(block); });
+    // `share`: the block's.
+    void set(std::string block, AnswerBudget::SharePtr share = nullptr) {
+      if (share) share->shrink(block.capacity());
+      what_.with([&](What& what) {
+        what.block = std::move(block);
+        what.share = std::move(share);
+      });
       wake();
     }
     void set(LogStream::Start start) {
@@ -144,6 +152,7 @@ class MessageStream final : public http::StreamSource {
     friend MessageStream;
     struct What {
       std::optional<std::string> block;
+      AnswerBudget::SharePtr share;
       std::optional<LogStream::Start> task;
     };
     base::Guarded<What> what_;
@@ -157,6 +166,7 @@ class MessageStream final : public http::StreamSource {
     Answer::What what = answer_->what_.with([](Answer::What& now) { return std::exchange(now, {}); });
     if (what.block) {
       out += *what.block;
+      share_ = std::move(what.share);
       return Next::end;
     }
     if (!what.task) return Next::wait;
@@ -169,6 +179,7 @@ class MessageStream final : public http::StreamSource {
  private:
   const Services& services_;
   const std::shared_ptr<Answer> answer_;  // shared with the callback for the task's stop
+  AnswerBudget::SharePtr share_;          // of the block, until the stream has ended
   std::optional<LogStream> task_;
 };
 
@@ -188,7 +199,7 @@ void answer_stream(const CallPtr& call, const engine::Accepted& accepted, const 
               const ItemWriterPtr items = call->items();
               items->message(item, *task);
               items->frame(frame, 0, item);
-              answer->set(std::move(frame));
+              answer->set(std::move(frame), std::move(call->share));
             });
 }
 

@@ -1,0 +1,69 @@
+#include "server/a2a/http_call.h"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/worker_pool.h"
+#include "support/engine_bench.h"
+#include "support/patience.h"
+
+namespace http_call_test {
+
+using namespace baton;
+using server::AnswerBudget;
+
+namespace {
+
+class Exchange final : public http::Exchange {
+ public:
+  const http::Request& request() const override { return request_; }
+  std::string take_body() override { return {}; }
+  void reply(http::Reply reply) override { answer = std::move(reply); }
+  void reply_stream(std::vector<std::pair<std::string, std::string>>, std::string events,
+                    std::shared_ptr<const void> held) override {
+    answer.body = std::move(events);
+    answer.held = std::move(held);
+  }
+  void open_stream(std::vector<std::pair<std::string, std::string>>, http::StreamOpener) override {}
+
+  http::Reply answer;
+
+ private:
+  const http::Request request_;
+};
+
+}  // namespace
+
+TEST_CASE("HttpCall: an answer, or a stream that is over, keeps its part of the budget until it is sent") {
+  constexpr std::size_t kMost = 1'000'000;
+  test::EngineBench engine;
+  agents::Agent agent;
+  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  const server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 10};
+  AnswerBudget budget{kMost, 10, test::patience(), readers, engine.engine().timers()};
+  const server::Services services{engine.engine(), catalogue, options, readers, {}, &budget};
+  const auto exchange = std::make_shared<Exchange>();
+  const auto call = std::make_shared<server::a2a::HttpCall>(
+      exchange, server::Admitted{services, {&agent, false, {}, true}, {"ann"}}, protocol::a2a::v1_0(),
+      server::a2a::Binding::rest);
+  bool has_room = false;
+  server::take_share(call, "ann", kMost / 2, [&](bool room) { has_room = room; });
+  REQUIRE(has_room);
+  SUBCASE("a stream that is over") {
+    call->answer_stream("data: a\n\n");
+    CHECK(exchange->answer.body == "data: a\n\n");
+  }
+  SUBCASE("an answer") {
+    call->answer(server::a2a::CardAnswer{"{}"});
+    CHECK(exchange->answer.body == "{}");
+  }
+  CHECK(call->share == nullptr);
+  CHECK(exchange->answer.held != nullptr);
+}
+
+}  // namespace http_call_test
