@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "base/sha256.h"
+#include "base/text.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/a2a/baton_extension.h"
@@ -54,12 +56,16 @@ std::optional<task::ExecutorState> count_usage(Kept& kept, const protocol::a2a::
   return state;
 }
 
-// A question's id is "<turn>/<task there>", or, for ours, "<turn>/<task there>?<message>".
+// A question's id is "<turn>/<task there>", or, for ours, "<turn>/<task there>?<message>". The task is
+// percent-encoded; earlier versions wrote it as it is.
 task::TaskId task_of_question(const std::string& ask) {
   const std::size_t slash = ask.find('/');
   if (slash == std::string::npos) return {};
   const std::size_t mark = ask.find('?', slash);
-  return {ask.substr(slash + 1, mark == std::string::npos ? mark : mark - slash - 1)};
+  std::string task = ask.substr(slash + 1, mark == std::string::npos ? mark : mark - slash - 1);
+  auto decoded = base::percent_decoded(task);
+  const bool is_encoded = decoded && base::percent_encoded(*decoded) == task;
+  return {is_encoded ? std::move(*decoded) : std::move(task)};
 }
 
 Errand::Errand(const Turn& turn)
@@ -112,11 +118,12 @@ std::optional<protocol::a2a::SendRequest> Errand::request(const client::Remote& 
 }
 
 std::string Errand::id_of_question(const task::TaskId& there) const {
-  return turn_.id + "/" + there.value;
+  return turn_.id + "/" + base::percent_encoded(there.value);
 }
 
 std::string Errand::id_of_resending() const {
-  return origin_ + "/" + answers_.value + "?" + (is_about_resending() ? resends_ : turn_.message.id.value);
+  return origin_ + "/" + base::percent_encoded(answers_.value) + "?" +
+         (is_about_resending() ? resends_ : turn_.message.id.value);
 }
 
 }  // namespace baton::agents
