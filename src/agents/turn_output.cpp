@@ -3,6 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include "protocol/chat/run_request.h"
+
 namespace baton::agents {
 
 void TurnOutput::text(std::string delta) {
@@ -82,6 +84,9 @@ void TurnOutput::finish(Outcome outcome) {
   if (std::exchange(is_over_, true)) return;
   end_stream();
   end_replies();
+  const auto* asked = std::get_if<Asked>(&outcome);
+  if (asked != nullptr && asked->id.size() > protocol::chat::kAskMax)
+    outcome = Failed{"the id of the agent's question is too long to be answered"};
   // An error may be assembled from parts that were masked separately, and only as a whole contain a
   // secret.
   if (const auto mask = mask_ ? mask_() : nullptr) {

@@ -37,13 +37,13 @@ void Fields::needed_string(Names names, std::string& to) {
   if (value(names).absent()) wrong(names, "must be a string");
 }
 
-void Fields::id(Names names, std::string& to) {
+void Fields::id(Names names, std::string& to, std::size_t bytes_max) {
   string(names, to);
-  if (to.size() > kIdMax) wrong(names, "must not be longer than 256 bytes");
+  if (to.size() > bytes_max) wrong(names, "must not be longer than " + std::to_string(bytes_max) + " bytes");
 }
 
-void Fields::needed_id(Names names, std::string& to) {
-  id(names, to);
+void Fields::needed_id(Names names, std::string& to, std::size_t bytes_max) {
+  id(names, to, bytes_max);
   if (to.empty()) wrong(names, "must not be empty");
 }
 

@@ -104,9 +104,9 @@ class Fields {
 
   void string(Names names, std::string& to);
   void needed_string(Names names, std::string& to);
-  // An id that a client made or repeats: at most kIdMax bytes.
-  void id(Names names, std::string& to);
-  void needed_id(Names names, std::string& to);
+  // An id that a client made or repeats.
+  void id(Names names, std::string& to, std::size_t bytes_max = kIdMax);
+  void needed_id(Names names, std::string& to, std::size_t bytes_max = kIdMax);
   // The required id of a task, before 1.0. Whole numbers are accepted too: documents of 0.1 have them.
   void task_id(std::string_view name, task::TaskId& to);
   void task_ids(Names names, std::vector<task::TaskId>& to);

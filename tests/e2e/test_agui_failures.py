@@ -195,7 +195,7 @@ class AguiFailures(harness.ServerCase):
             {"interruptId": "ü", "status": "resolved", "payload": "yes"}])
         self.assertEqual(self.there.requests[0]["threadId"], self.there.requests[1]["threadId"])
         self.assertNotEqual(self.there.requests[0]["runId"], self.there.requests[1]["runId"])
-        self.there.script(stream(START, {**END, "outcome": {"type": "interrupt", "interrupts": [{"id": "x" * 300}]}}))
+        self.there.script(stream(START, {**END, "outcome": {"type": "interrupt", "interrupts": [{"id": "x" * 3000}]}}))
         self.assertEqual(self.failed(), "the remote agent asks too many questions at once")
 
     def test_what_is_too_large_fails_the_task(self):

@@ -144,7 +144,7 @@ std::string ask_for(const std::string& turn, const std::vector<protocol::agui::I
     ask += ask.size() == turn.size() ? kInterrupts : ',';
     ask += base::percent_encoded(interrupt.id);
   }
-  return ask.size() <= protocol::chat::kIdMax ? ask : std::string();
+  return ask.size() <= protocol::chat::kAskMax ? ask : std::string();
 }
 
 std::string ask_for_resending(const Turn& turn) {

@@ -30,10 +30,10 @@ class BodyMembers {
     if (!value.absent() && !value.is_string()) wrong(where, "must be a string");
     return value.str();
   }
-  std::string id(json::Value value, std::string_view where) {
+  std::string id(json::Value value, std::string_view where, std::size_t bytes_max = chat::kIdMax) {
     std::string id = text(value, where);
-    if (id.size() > chat::kIdMax) {
-      wrong(where, "must not be longer than " + std::to_string(chat::kIdMax) + " bytes");
+    if (id.size() > bytes_max) {
+      wrong(where, "must not be longer than " + std::to_string(bytes_max) + " bytes");
     }
     return id;
   }
@@ -102,17 +102,17 @@ std::vector<Said> said_in(json::Value item, const std::string& where) {
   return said;
 }
 
-// Reads an id that may be under either name. Errors use the first.
-std::string needed_id(const Said& said, std::string_view name, std::string_view other, BodyMembers& fields) {
+// Reads the id of a call or a question, which may be under either name. Errors use the first.
+std::string needed_ask(const Said& said, std::string_view name, std::string_view other, BodyMembers& fields) {
   const json::Value value = said.members[name].absent() ? said.members[other] : said.members[name];
-  std::string id = fields.id(value, said.where + std::string(name));
+  std::string id = fields.id(value, said.where + std::string(name), chat::kAskMax);
   if (id.empty()) fields.wrong(said.where + std::string(name), "is missing");
   return id;
 }
 
 void read_result(const Said& said, BodyMembers& fields, chat::RunRequest& request) {
   chat::ClientResult result;
-  result.call = needed_id(said, "call_id", "tool_call_id", fields);
+  result.call = needed_ask(said, "call_id", "tool_call_id", fields);
   result.error = fields.text(said.members["error"], said.where + "error");
   json::Value output = said.members["output"];
   if (output.absent()) output = said.members["content"];
@@ -122,7 +122,7 @@ void read_result(const Said& said, BodyMembers& fields, chat::RunRequest& reques
 
 void read_answer(const Said& said, BodyMembers& fields, chat::RunRequest& request) {
   chat::Answer answer;
-  answer.ask = needed_id(said, "approval_request_id", "id", fields);
+  answer.ask = needed_ask(said, "approval_request_id", "id", fields);
   const json::Value approve =
       said.members["approve"].absent() ? said.members["approved"] : said.members["approve"];
   if (approve.absent()) fields.wrong(said.where + "approve", "is missing");

@@ -30,7 +30,7 @@ Result<chat::ClientResult> read_result(json::Value message, const std::string& n
   std::string content;
   Fields in(message, name + ".");
   in.needed_string({"toolCallId"}, result.call);
-  in.needed_id({"toolCallId"}, result.call);
+  in.needed_id({"toolCallId"}, result.call, chat::kAskMax);
   in.needed_string({"content"}, content);
   result.content = content_of(content);
   return in.result(std::move(result));
@@ -106,7 +106,7 @@ Result<chat::Answer> read_resume(json::Value resume, const std::string& name) {
   chat::Answer answer;
   Fields in(resume, "resume.");
   in.needed_string({"interruptId"}, answer.ask);
-  in.id({"interruptId"}, answer.ask);
+  in.id({"interruptId"}, answer.ask, chat::kAskMax);
   const json::Value payload = resume["payload"];
   if (payload.missing()) in.wrong({"payload"}, "is missing");
   answer.payload = payload.json();

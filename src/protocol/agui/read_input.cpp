@@ -88,7 +88,7 @@ Result<task::Part> read_call(json::Value call, const std::string& name) {
   if (!call.is_object()) return wrong(name + ": must be an object");
   const json::Value function = call["function"];
   Fields in(call, name + ".");
-  in.id({"id"}, id);
+  in.id({"id"}, id, chat::kAskMax);
   if (id.empty()) in.wrong({"id"}, "is missing");
   if (!function["name"].is_string()) in.wrong({"function.name"}, "must be a string");
   task::Json data;
@@ -117,7 +117,7 @@ Result<void> add_calls(json::Value calls, const std::string& name, task::Message
 Result<chat::ClientResult> read_result(json::Value message, const std::string& name) {
   chat::ClientResult result;
   Fields in(message, name + ".");
-  in.id({"toolCallId"}, result.call);
+  in.id({"toolCallId"}, result.call, chat::kAskMax);
   if (result.call.empty()) in.wrong({"toolCallId"}, "is missing");
   in.read({"content"}, read_result_content, result.content);
   in.string({"error"}, result.error);
@@ -239,7 +239,7 @@ Result<chat::Answer> read_answer(json::Value entry, const std::string& name) {
   if (!entry.is_object()) return wrong(name + ": must be an object");
   chat::Answer answer;
   Fields in(entry, name + ".");
-  in.id({"interruptId"}, answer.ask);
+  in.id({"interruptId"}, answer.ask, chat::kAskMax);
   if (answer.ask.empty()) in.wrong({"interruptId"}, "is missing");
   const std::string_view status = entry["status"].string();
   answer.cancelled = status == "cancelled";

@@ -14,8 +14,11 @@
 
 namespace baton::protocol::chat {
 
-// The longest id (conversation, run, call, ask, user) that is accepted, in bytes.
+// The longest id (conversation, run, message, user) that is accepted, in bytes.
 inline constexpr std::size_t kIdMax = 256;
+// The longest id of a question, or of a call that a client runs. Baton makes some of these ids from others.
+// They are keys in stores, and a key of PostgreSQL has about 2,500 bytes at most.
+inline constexpr std::size_t kAskMax = 2'000;
 
 // The answer to an agent's question.
 struct Answer {

@@ -210,15 +210,16 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
   if (!root.is_object())
     return refuse({}, {kInvalidRequest, "the body must be one request; batches are not taken", 400});
   Request request;
+  request.is_response = root["method"].missing() && (!root["result"].missing() || !root["error"].missing());
   const Value id = root["id"];
   if (!id.missing()) {
-    if (!is_request_id(id))
+    // A response repeats an id of this server, which may be longer (make_asking_id).
+    if (!is_request_id(id) && !(request.is_response && id.is_string()))
       return refuse({}, {kInvalidRequest, "id: must be a string or a whole number", 400});
     request.id = id.raw();
   }
   if (root["jsonrpc"].string() != "2.0")
     return refuse(request.id, {kInvalidRequest, "jsonrpc: must be \"2.0\"", 400});
-  request.is_response = root["method"].missing() && (!root["result"].missing() || !root["error"].missing());
   if (!root["method"].is_string() && !request.is_response)
     return refuse(request.id, {kInvalidRequest, "method: must be a string", 400});
   request.method = root["method"].str();

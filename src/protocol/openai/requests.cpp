@@ -41,11 +41,16 @@ std::optional<Speaker> speaker_in(std::string_view role) {
 }
 
 // The ask in an id of a call that this server has given; any other id as it is.
-std::string ask_in(std::string_view id, task::TaskId& task) {
-  auto name = read_name(id);
-  if (!name || name->kind != kCall || name->rest.empty()) return std::string(id);
-  task = std::move(name->task);
-  return std::move(name->rest);
+Result<std::string> read_ask(json::Value id, task::TaskId& task, const std::string& name) {
+  // Percent-encoding makes three bytes of one.
+  constexpr std::size_t kOwnMax = kCall.size() + 2 + 3 * (chat::kIdMax + chat::kAskMax);
+  auto own = read_name(id.string());
+  const bool is_own = own && own->kind == kCall && !own->rest.empty();
+  if (!id.is_string() || id.string().empty() || id.string().size() > (is_own ? kOwnMax : 2 * chat::kIdMax))
+    return wrong(name + ": the id of the call must be a string of at most 512 bytes");
+  if (!is_own) return id.str();
+  task = std::move(own->task);
+  return std::move(own->rest);
 }
 
 // JSON in a string. Text that is not JSON stays a string.
@@ -55,17 +60,17 @@ task::Json arguments_in(json::Value arguments) {
 }
 
 Result<Part> read_call(json::Value id, json::Value called, task::TaskId& task, const std::string& name) {
-  if (!id.is_string() || id.string().empty() || id.string().size() > 2 * chat::kIdMax)
-    return wrong(name + ": the id of the call must be a string of at most 512 bytes");
+  auto ask = read_ask(id, task, name);
+  if (!ask) return fail(std::move(ask.error()));
   if (!called["name"].is_string()) return wrong(name + ".name: must be a string");
   return chat::part_of(
-      task::ToolCall{ask_in(id.string(), task), called["name"].str(), arguments_in(called["arguments"])});
+      task::ToolCall{std::move(*ask), called["name"].str(), arguments_in(called["arguments"])});
 }
 
 Result<void> add_result(json::Value id, json::Value content, const std::string& name, Line& line) {
-  if (!id.is_string() || id.string().empty() || id.string().size() > 2 * chat::kIdMax)
-    return wrong(name + ": the id of the call must be a string of at most 512 bytes");
-  chat::ClientResult result{ask_in(id.string(), line.task), {}, {}};
+  auto ask = read_ask(id, line.task, name);
+  if (!ask) return fail(std::move(ask.error()));
+  chat::ClientResult result{std::move(*ask), {}, {}};
   auto parts = read_content(content, name);
   if (!parts) return fail(std::move(parts.error()));
   const bool is_text =

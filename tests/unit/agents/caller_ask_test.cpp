@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "agents/turn_output.h"
+#include "support/recording_sink.h"
+
 namespace caller_ask_test {
 
 using namespace baton;
@@ -82,6 +85,16 @@ TEST_CASE("ask_caller: a caller that cannot have an access token is not asked fo
   Turn turn = first_turn();
   turn.account = "shop";
   CHECK(std::holds_alternative<agents::Failed>(agents::ask_caller(turn, {"consent", ""})));
+}
+
+TEST_CASE("TurnOutput: a question fails if its id is longer than clients may send it back") {
+  for (const std::size_t bytes : {100, 2'000}) {
+    const auto sink = std::make_shared<test::RecordingSink>();
+    agents::SinkGate gate(sink);
+    agents::TurnOutput(gate, {}).finish(ask(first_turn(), "", std::string(bytes, 'x')));
+    CHECK((sink->outcome_as<Asked>() != nullptr) == (bytes == 100));
+    CHECK((sink->outcome_as<agents::Failed>() != nullptr) == (bytes > 100));
+  }
 }
 
 TEST_CASE("take_up: answers to other questions stay as they are") {

@@ -107,7 +107,8 @@ TEST_CASE("run_input: the answer to several interrupts names each of them and is
   REQUIRE(run->answers.size() == 2);
   CHECK(run->answers[0].payload.text == "1");
   CHECK(run->answers[1].payload.text == R"({"x":2})");
-  CHECK(ask_for("t0", {{std::string(300, 'x'), "", {}}}).empty());
+  CHECK(ask_for("t0", {{std::string(300, 'x'), "", {}}}) == "t0/" + std::string(300, 'x'));
+  CHECK(ask_for("t0", {{std::string(2'000, 'x'), "", {}}}).empty());
 }
 
 TEST_CASE("run_input: the answer to a question of LangGraph's adapter goes back as its command") {

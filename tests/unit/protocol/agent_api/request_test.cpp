@@ -136,6 +136,22 @@ TEST_CASE("AgentRequest: approvals are answers") {
   CHECK(read.message.parts.empty());
 }
 
+TEST_CASE("AgentRequest: the ids of questions and calls may be as long as the server makes them") {
+  const std::string ask(protocol::chat::kAskMax, 'x');
+  const auto approval = [](const std::string& id) {
+    return R"({"input":[{"type":"mcp_approval_response","approval_request_id":")" + id +
+           R"(","approve":true}]})";
+  };
+  const auto output = [](const std::string& id) {
+    return R"({"input":[{"type":"function_call_output","call_id":")" + id + R"(","output":"x"}]})";
+  };
+  CHECK(request(approval(ask)).answers.at(0).ask == ask);
+  CHECK(request(output(ask)).results.at(0).call == ask);
+  CHECK(request_error(approval(ask + "x")) ==
+        "input[0].approval_request_id must not be longer than 2000 bytes");
+  CHECK(request_error(output(ask + "x")) == "input[0].call_id must not be longer than 2000 bytes");
+}
+
 TEST_CASE("AgentRequest: tools of either form are read into one form") {
   const RunRequest read = request(R"({"input":[{"content":"hi"}],"tools":[
       {"type":"function","function":{"name":"a","description":"does a","parameters":{"type":"object"}}},

@@ -133,6 +133,20 @@ TEST_CASE("AG-Kit request: a resume is an answer, with JSON text or plain text a
   CHECK(payload("null") == "null");
 }
 
+TEST_CASE("AG-Kit request: the ids of questions and calls may be as long as the server makes them") {
+  const std::string ask(protocol::chat::kAskMax, 'x');
+  const auto resume = [](const std::string& id) {
+    return R"({"resume":{"interruptId":")" + id + R"(","payload":"x"}})";
+  };
+  const auto result = [](const std::string& id) {
+    return R"({"messages":[{"role":"tool","content":"x","toolCallId":")" + id + R"("}]})";
+  };
+  CHECK(good(resume(ask)).answers.at(0).ask == ask);
+  CHECK(good(result(ask)).results.at(0).call == ask);
+  CHECK(problem(resume(ask + "x")) == "resume.interruptId: must not be longer than 2000 bytes");
+  CHECK(problem(result(ask + "x")) == "messages[0].toolCallId: must not be longer than 2000 bytes");
+}
+
 TEST_CASE("AG-Kit request: errors name the wrong member") {
   const std::pair<const char*, const char*> cases[] = {
       {R"([])", "body: must be an object"},

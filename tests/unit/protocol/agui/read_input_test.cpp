@@ -188,6 +188,22 @@ TEST_CASE("RunAgentInput: answers to interrupts are read") {
   CHECK(request.answers[2].payload.empty());
 }
 
+TEST_CASE("RunAgentInput: the ids of questions and calls may be as long as the server makes them") {
+  const std::string ask(protocol::chat::kAskMax, 'x');
+  const auto resume = [](const std::string& id) {
+    return R"({"messages":[],"resume":[{"interruptId":")" + id + R"(","status":"resolved"}]})";
+  };
+  const auto result = [](const std::string& id) {
+    return with_messages(R"({"role":"assistant","toolCalls":[{"id":")" + id +
+                         R"(","function":{"name":"n","arguments":"{}"}}]},{"role":"tool","toolCallId":")" +
+                         id + R"(","content":""})");
+  };
+  CHECK(good(resume(ask)).answers.at(0).ask == ask);
+  CHECK(good(result(ask)).results.at(0).call == ask);
+  CHECK(complaint(resume(ask + "x")) == "resume[0].interruptId: must not be longer than 2000 bytes");
+  CHECK(complaint(result(ask + "x")) == "messages[0].toolCalls[0].id: must not be longer than 2000 bytes");
+}
+
 TEST_CASE("RunAgentInput: a message may come beside an answer") {
   const auto request = good(std::string(R"({"messages":[)") + kUser +
                             R"(],"resume":[{"interruptId":"i","status":"cancelled"}]})");

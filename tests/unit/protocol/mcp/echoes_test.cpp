@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "protocol/chat/run_request.h"
+
 namespace baton::protocol::mcp::echoes_test {
 namespace {
 
@@ -71,6 +73,9 @@ TEST_CASE("MCP: the id of a question in a stream tells its task") {
   REQUIRE(read.has_value());
   CHECK(read->task.value == "t:1");
   CHECK(read->ask == "ask/2");
+  const std::string longest(chat::kAskMax, '?'), task(chat::kIdMax, '?');
+  CHECK(read_asking_id(make_asking_id({{task}, longest}))->ask == longest);
+  CHECK(read_request_state(make_request_state({{task}, longest}))->ask == longest);
   CHECK_FALSE(read_asking_id("7").has_value());
   CHECK_FALSE(read_asking_id(":x").has_value());
 }

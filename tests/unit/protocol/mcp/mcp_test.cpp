@@ -63,6 +63,9 @@ TEST_CASE("MCP: a request of an earlier revision needs no headers, and an unknow
     CAPTURE(id);
     CHECK(outcome(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"ping"})", {}) == "-32600 400");
   }
+  // A response has an id of this server.
+  CHECK(outcome(R"({"jsonrpc":"2.0","id":")" + std::string(2'000, 'x') + R"(","result":{}})", {}) ==
+        "legacy");
   CHECK(agreed_version("2025-06-18") == "2025-06-18");
   CHECK(agreed_version("2026-07-28") == "2025-11-25");
 }

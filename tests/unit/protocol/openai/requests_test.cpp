@@ -119,6 +119,19 @@ TEST_CASE("OpenAI completion: the result of a tool is for the task that its call
   CHECK(asked.run.tools.text == R"([{"name":"look","parameters":{"type":"object"}}])");
 }
 
+TEST_CASE("OpenAI completion: the id of a call may be as long as the server makes it") {
+  const auto result = [](const std::string& id) {
+    return R"([{"role":"assistant","content":"x"},{"role":"tool","content":"x","tool_call_id":")" + id +
+           R"("}])";
+  };
+  const std::string ask(protocol::chat::kAskMax, '?'), task(protocol::chat::kIdMax, '_');
+  const Asked asked = completion(result(name_of(kCall, {task}, ask)));
+  CHECK(asked.run.results.at(0).call == ask);
+  CHECK(asked.named.value == task);
+  for (const std::string& id : {name_of(kCall, {task}, ask + "?"), std::string(513, 'x')})
+    CHECK(problem(&read_completion, R"("messages":)" + result(id)) == "messages[1].content");
+}
+
 TEST_CASE("OpenAI requests: a reply knows the request that led to its question by what was said") {
   const auto said = [](const std::string& messages, const std::string& more = {}) {
     return completion("[" + messages + "]", more);
