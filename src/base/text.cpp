@@ -42,6 +42,15 @@ bool begins_with(std::string_view text, std::string_view beginning) {
   return same_word(text.substr(0, beginning.size()), beginning);
 }
 
+std::string essence_of(std::string_view media_type) {
+  constexpr std::string_view kSpaces = " \t";
+  media_type = media_type.substr(0, media_type.find(';'));
+  media_type.remove_prefix(std::min(media_type.find_first_not_of(kSpaces), media_type.size()));
+  std::string essence(media_type.substr(0, media_type.find_last_not_of(kSpaces) + 1));
+  for (char& c : essence) c = lower(c);
+  return essence;
+}
+
 std::size_t web_scheme(std::string_view url) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (begins_with(url, scheme)) return scheme.size();

@@ -1,5 +1,5 @@
-// Text rules that several folders share: numbers, UTF-8 (RFC 3629), HTTP tokens (RFC 9110), percent-encoding
-// (RFC 3986), and misspelt names. Pure functions.
+// Text rules that several folders share: numbers, UTF-8 (RFC 3629), HTTP tokens and media types (RFC 9110),
+// percent-encoding (RFC 3986), and misspelt names. Pure functions.
 #pragma once
 
 #include <charconv>
@@ -21,6 +21,9 @@ bool same_word(std::string_view a, std::string_view b);
 
 // Whether the text starts with `beginning`, ignoring the case of ASCII letters.
 bool begins_with(std::string_view text, std::string_view beginning);
+
+// Returns the essence of a media type: without parameters and white space, in lower case (RFC 9110, 8.3.1).
+std::string essence_of(std::string_view media_type);
 
 // Returns the length of the leading "http://" or "https://" of a URL, in upper or lower case (RFC 3986, 3.1);
 // 0 if the URL has another scheme, or none.

@@ -15,6 +15,7 @@
 #include "outbound/address.h"
 #include "outbound/http_client.h"
 #include "protocol/chat/tools.h"
+#include "protocol/models/shared/parts.h"
 
 namespace baton::agents {
 namespace {
@@ -202,8 +203,7 @@ std::string page_words(const Turn& turn) {
 }
 
 bool is_shown_file(const task::Part& part) {
-  const bool is_file = part.kind == task::Part::Kind::raw || part.kind == task::Part::Kind::url;
-  return is_file && (part.media_type.starts_with("image/") || part.media_type == "application/pdf");
+  return protocol::models::is_image(part) || protocol::models::is_pdf(part);
 }
 
 std::size_t tokens_of(const ChatMessage& message) {

@@ -156,7 +156,7 @@ constexpr std::array kTypes{
 };
 
 bool is_of(const Part& part, std::string_view family) {
-  return std::string_view(part.media_type).substr(0, family.size()) == family;
+  return base::essence_of(part.media_type).starts_with(family);
 }
 
 bool is_refusal(const Part& part) {
@@ -166,16 +166,16 @@ bool is_refusal(const Part& part) {
 
 std::string url_of(const Part& part) {
   if (part.kind == Part::Kind::url) return part.content;
-  return "data:" + part.media_type + ";base64," + part.content;
+  return "data:" + base::essence_of(part.media_type) + ";base64," + part.content;
 }
 
 // "wav" of "audio/x-wav", "mp3" of "audio/mpeg".
-std::string_view audio_format(std::string_view media_type) {
-  std::string_view format = media_type.substr(media_type.find('/') + 1);
-  format = format.substr(0, format.find(';'));
-  if (format.substr(0, 2) == "x-") format.remove_prefix(2);
+std::string audio_format(std::string_view media_type) {
+  std::string format = base::essence_of(media_type);
+  format.erase(0, format.find('/') + 1);
+  if (format.starts_with("x-")) format.erase(0, 2);
   if (format == "mpeg") return "mp3";
-  return format == "*" ? std::string_view() : format;
+  return format == "*" ? std::string() : format;
 }
 
 void write_file(json::Writer& out, const Part& part) {

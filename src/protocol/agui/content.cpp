@@ -125,8 +125,9 @@ Result<MaybePart> read_one(json::Value value, const std::string& name) {
 }
 
 std::string_view kind_of(std::string_view media_type) {
-  for (std::string_view kind : {"image", "audio", "video"}) {
-    if (media_type.starts_with(kind) && media_type.substr(kind.size()).starts_with('/')) return kind;
+  const std::string type = base::essence_of(media_type);
+  for (const std::string_view kind : {"image", "audio", "video"}) {
+    if (type.starts_with(kind) && type.substr(kind.size()).starts_with('/')) return kind;
   }
   return "document";
 }

@@ -133,7 +133,8 @@ void write_embedded(Writer& out, const FileAt& file) {
 
 void write_content(Writer& out, const FileAt& file) {
   const Part& part = file.part;
-  const bool is_audio = part.media_type.starts_with("audio/");
+  const std::string type = base::essence_of(part.media_type);
+  const bool is_audio = type.starts_with("audio/");
   switch (part.kind) {
     case Part::Kind::text:
     case Part::Kind::data:
@@ -141,7 +142,7 @@ void write_content(Writer& out, const FileAt& file) {
     case Part::Kind::url:
       return write_link(out, {part, part.content, file.name});
     case Part::Kind::raw:
-      if (!is_audio && !is_image(part.media_type))
+      if (!is_audio && !is_image(type))
         return file.is_served && !text_in(part) ? write_link(out, file) : write_embedded(out, file);
       out.object([&] {
         out.member("type", is_audio ? "audio" : "image").member("data", part.content);

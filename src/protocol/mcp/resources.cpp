@@ -12,7 +12,8 @@ using task::Part;
 
 constexpr std::size_t kTextMax = 64 << 10;
 
-bool is_text(std::string_view type) {
+bool is_text(std::string_view media_type) {
+  const std::string type = base::essence_of(media_type);
   return type.starts_with("text/") || type.starts_with("application/json") ||
          type.starts_with("application/xml") || type.ends_with("+json") || type.ends_with("+xml");
 }

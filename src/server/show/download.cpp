@@ -106,8 +106,7 @@ Asked read_range(std::string_view header, std::size_t size, Range& range) {
 }  // namespace
 
 std::string safe_media_type(std::string_view type) {
-  std::string essence(http::media_type(type));
-  std::ranges::transform(essence, essence.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string essence = base::essence_of(type);
   if (std::ranges::find(kSafeTypes, essence) == kSafeTypes.end()) return std::string(kAnyBytes);
   return essence.starts_with("text/") ? essence + "; charset=utf-8" : essence;
 }

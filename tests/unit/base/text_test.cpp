@@ -22,6 +22,12 @@ TEST_CASE("Text: words are compared without regard to the case of ASCII letters"
   CHECK_FALSE(same_word("[", "{"));
 }
 
+TEST_CASE("Text: the essence of a media type has no parameters and is in lower case") {
+  CHECK(essence_of("Image/PNG") == "image/png");
+  CHECK(essence_of(" application/pdf ; name=\"A.pdf\"") == "application/pdf");
+  for (const char* empty : {"", " ", ";a=b", " ; a=b"}) CHECK(essence_of(empty).empty());
+}
+
 TEST_CASE("Text: web_scheme accepts any case, and a byte order mark is skipped") {
   CHECK(web_scheme("http://h") == 7);
   CHECK(web_scheme("HTTPS://h") == 8);

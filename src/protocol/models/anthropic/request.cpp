@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/models/shared/part_order.h"
@@ -22,7 +23,7 @@ bool is_blank(std::string_view text) {
 
 bool is_taken_image(const task::Part& part) {
   constexpr std::array<std::string_view, 4> kTypes{"image/jpeg", "image/png", "image/gif", "image/webp"};
-  return is_image(part) && std::ranges::count(kTypes, part.media_type) > 0;
+  return is_image(part) && std::ranges::count(kTypes, base::essence_of(part.media_type)) > 0;
 }
 
 // The API refuses ids with other characters, which other servers' ids may have.
@@ -48,7 +49,8 @@ void write_source(json::Writer& out, const task::Part& part) {
     if (part.kind == Kind::url) {
       out.member("type", "url").member("url", part.content);
     } else {
-      out.member("type", "base64").member("media_type", part.media_type).member("data", part.content);
+      out.member("type", "base64").member("media_type", base::essence_of(part.media_type));
+      out.member("data", part.content);
     }
   });
 }

@@ -17,7 +17,7 @@ bool is_file(const task::Part& part) {
 
 bool is_text_file(const task::Part& part) {
   constexpr std::array kTexts{"application/json", "application/xml", "application/yaml"};
-  const std::string_view type = std::string_view(part.media_type).substr(0, part.media_type.find(';'));
+  const std::string type = base::essence_of(part.media_type);
   return part.kind == Kind::raw && (type.starts_with("text/") || std::ranges::count(kTexts, type) > 0);
 }
 
@@ -31,11 +31,11 @@ std::string note_of(const task::Part& part) {
 }  // namespace
 
 bool is_image(const task::Part& part) {
-  return is_file(part) && part.media_type.starts_with("image/");
+  return is_file(part) && base::essence_of(part.media_type).starts_with("image/");
 }
 
 bool is_pdf(const task::Part& part) {
-  return is_file(part) && part.media_type == "application/pdf";
+  return is_file(part) && base::essence_of(part.media_type) == "application/pdf";
 }
 
 std::string words_of(const task::Part& part) {
@@ -54,7 +54,7 @@ std::string words_of(const std::vector<task::Part>& parts) {
 }
 
 std::string data_url(const task::Part& part) {
-  return "data:" + part.media_type + ";base64," + part.content;
+  return "data:" + base::essence_of(part.media_type) + ";base64," + part.content;
 }
 
 std::string file_name(const task::Part& part, std::string_view otherwise) {

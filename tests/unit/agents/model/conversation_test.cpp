@@ -77,7 +77,7 @@ TEST_CASE("conversation_of: history is bounded in messages and in tokens of four
 
 TEST_CASE("conversation_of: an image counts as a thousand tokens, whatever its size") {
   task::Message image = said(kUser, "look");
-  image.parts.push_back({task::Part::Kind::raw, std::string(400'000, 'A'), {}, "image/png", {}});
+  image.parts.push_back({task::Part::Kind::raw, std::string(400'000, 'A'), {}, "Image/PNG", {}});
   const Turn turn = turn_with({said(kUser, "a"), std::move(image), said(kAgent, "b")}, said(kUser, "c"));
   ModelSettings settings;
   settings.history_tokens = 1'100;

@@ -40,6 +40,7 @@ TEST_CASE("MCP: a resource is text if its type and its bytes say so, and bytes o
         R"({"mimeType":"text/csv","blob":"/w=="})");
   CHECK(content_of({Part::Kind::raw, "YQ==", {}, "application/zip", {}}) ==
         R"({"mimeType":"application/zip","blob":"YQ=="})");
+  CHECK(content_of({Part::Kind::raw, "YQ==", {}, "Text/CSV", {}}) == R"({"mimeType":"Text/CSV","text":"a"})");
   CHECK(content_of(Part::of_text("words")) == R"({"text":"words"})");
 }
 

@@ -70,6 +70,16 @@ TEST_CASE("anthropic: images and PDF files are blocks; images of other kinds are
       R"({"type":"text","text":"[File t.tiff, image/tiff, 3 bytes, not shown]"}]}])");
 }
 
+TEST_CASE("anthropic: the parameters and the case of a media type do not matter") {
+  ChatMessage message;
+  message.parts.push_back({Kind::raw, "AAAA", "", "Image/PNG; name=x", {}});
+  message.parts.push_back({Kind::raw, "AAAA", "", "application/pdf; name=\"a.pdf\"", {}});
+  CHECK(
+      messages_of({message}) ==
+      R"([{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},)"
+      R"({"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}]}])");
+}
+
 TEST_CASE("anthropic: a whole message is read as a finished answer") {
   Reader reader;
   const auto piece = reader.take(

@@ -78,6 +78,18 @@ TEST_CASE("write_request: images and PDF files are content parts") {
       R"({"type":"file","file":{"filename":"r.pdf","file_data":"data:application/pdf;base64,AAAA"}}])");
 }
 
+TEST_CASE("write_request: the parameters and the case of a media type do not matter") {
+  ChatMessage message;
+  message.parts.push_back(file(Kind::raw, "AAAA", "Image/PNG; name=x"));
+  message.parts.push_back(file(Kind::raw, "AAAA", "Application/PDF; name=\"r.pdf\"", "r.pdf"));
+  CHECK(content_of(message) ==
+        R"([{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},)"
+        R"({"type":"file","file":{"filename":"r.pdf","file_data":"data:application/pdf;base64,AAAA"}}])");
+  ChatMessage text;
+  text.parts.push_back(file(Kind::raw, "YixjCg==", "Text/CSV", "t.csv"));
+  CHECK(content_of(text) == R"("File t.csv:\nb,c\n")");
+}
+
 TEST_CASE("write_request: a file that models cannot read becomes a note") {
   ChatMessage message;
   message.parts.push_back(file(Kind::raw, "AAAA", "application/zip", "a.zip"));
