@@ -100,6 +100,9 @@ struct ParseOptions {
   bool lines = false;     // errors begin with "<line>:<column>: " instead of "at byte <number>: "
 };
 
+// For JSON in a string, which is given on inside other objects: their parsers bound the levels of all.
+inline constexpr ParseOptions kInString{.depth_max = 90};
+
 // The place of a byte in a text, counted from 1; columns count characters.
 struct TextPlace {
   std::size_t line = 1;

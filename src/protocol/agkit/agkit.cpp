@@ -20,7 +20,7 @@ using json::wrong;
 // Tool results are text. The agent gets text that is a JSON object or list as JSON. All other text, even if
 // it is a JSON number or boolean, stays a string, because it may be meant as words.
 task::Json content_of(const std::string& text) {
-  const auto document = json::Document::view_of(text);
+  const auto document = json::Document::view_of(text, json::kInString);
   const json::Value content = document.root();
   return content.is_object() || content.is_array() ? content.json() : task::Json{json::string_of(text)};
 }
@@ -64,7 +64,7 @@ Result<void> read_messages(json::Value messages, chat::RunRequest& request) {
 Result<task::Json> read_parameters(json::Value parameters, const std::string& name) {
   if (parameters.is_object()) return parameters.json();
   const std::string text = parameters.str();
-  const auto document = json::Document::view_of(text);
+  const auto document = json::Document::view_of(text, json::kInString);
   if (document.root().is_object()) return document.root().json();
   return wrong(name + ": must be a JSON Schema as JSON text or as an object");
 }
@@ -112,7 +112,8 @@ Result<chat::Answer> read_resume(json::Value resume, const std::string& name) {
   answer.payload = payload.json();
   if (!payload.is_string()) return in.result(std::move(answer));
   const std::string text = payload.str();
-  if (const auto document = json::Document::parse_view(text)) answer.payload = document->root().json();
+  if (const auto document = json::Document::parse_view(text, json::kInString))
+    answer.payload = document->root().json();
   return in.result(std::move(answer));
 }
 

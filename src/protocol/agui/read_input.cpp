@@ -78,7 +78,8 @@ task::Json metadata_of(json::Value message, Speaker speaker) {
 // Writes the arguments, which are JSON in a string. Text that is not JSON stays a string.
 void write_arguments(json::Writer& out, json::Value arguments) {
   if (arguments.absent()) return;
-  const bool is_json = arguments.is_string() && json::Document::parse_view(arguments.string());
+  const bool is_json =
+      arguments.is_string() && json::Document::parse_view(arguments.string(), json::kInString);
   out.key("arguments").raw(is_json ? arguments.string() : arguments.raw());
 }
 
@@ -159,7 +160,7 @@ Result<task::Json> read_parameters(json::Value parameters, const std::string& na
   if (parameters.is_object()) return parameters.json();
   const std::string text = parameters.str();
   if (parameters.is_string() && text.empty()) return task::Json{};
-  if (json::Document::view_of(text).root().is_object()) return task::Json{text};
+  if (json::Document::view_of(text, json::kInString).root().is_object()) return task::Json{text};
   return wrong(name + ": must be a JSON Schema object");
 }
 

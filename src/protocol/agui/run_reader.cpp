@@ -24,7 +24,7 @@ task::Json json_of(Value value) {
 
 task::Json arguments_of(std::string text) {
   if (text.empty()) return {"{}"};
-  if (!json::Document::parse_view(text)) return {json::string_of(text)};
+  if (!json::Document::parse_view(text, json::kInString)) return {json::string_of(text)};
   return {std::move(text)};
 }
 
@@ -239,7 +239,7 @@ void RunReader::take_custom(Value event, Pieces& out) {
 
 // The value is the argument of LangGraph's interrupt(), as JSON or as a text that holds JSON.
 void RunReader::take_on_interrupt(Value value) {
-  const auto inner = json::Document::view_of(value.string());
+  const auto inner = json::Document::view_of(value.string(), json::kInString);
   const Value asked = inner.root().is_object() || inner.root().is_array() ? inner.root() : value;
   Interrupt interrupt{std::string(kOnInterrupt), {}, {}};
   if (asked.is_string()) interrupt.message = asked.str();

@@ -152,7 +152,7 @@ Result<Message> read_elicitation_result(Value result, const Question& question) 
   if (given.missing())
     return base::fail(ErrorCode::invalid_argument, "content: an accepted form must have its content");
   if (!schema.missing() && !is_form(schema) && !is_primitive(schema) && given.is_string()) {
-    const auto inner = json::Document::parse_view(given.string());
+    const auto inner = json::Document::parse_view(given.string(), json::kInString);
     answer.parts.push_back(inner ? Part::of_data({given.str()}) : Part::of_text(given.str()));
   } else if (schema.missing() && given.is_string()) {
     answer.parts.push_back(Part::of_text(given.str()));

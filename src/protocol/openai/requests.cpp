@@ -55,7 +55,8 @@ Result<std::string> read_ask(json::Value id, task::TaskId& task, const std::stri
 
 // JSON in a string. Text that is not JSON stays a string.
 task::Json arguments_in(json::Value arguments) {
-  if (arguments.is_string() && json::Document::parse_view(arguments.string())) return {arguments.str()};
+  if (arguments.is_string() && json::Document::parse_view(arguments.string(), json::kInString))
+    return {arguments.str()};
   return arguments.absent() ? task::Json{} : arguments.json();
 }
 

@@ -86,6 +86,10 @@ TEST_CASE("AG-Kit request: a result with an object or list as JSON text is parse
   CHECK(content("true") == R"("true")");
   CHECK(content("{broken") == R"("{broken")");
   CHECK(content("") == R"("")");
+  // Deeper JSON could not be read inside the objects that pass it on.
+  const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  CHECK(content(nested(90)) == nested(90));
+  CHECK(content(nested(99)) == '"' + nested(99) + '"');
 }
 
 TEST_CASE("AG-Kit request: several results and user messages keep their order") {

@@ -119,6 +119,23 @@ TEST_CASE("OpenAI completion: the result of a tool is for the task that its call
   CHECK(asked.run.tools.text == R"([{"name":"look","parameters":{"type":"object"}}])");
 }
 
+TEST_CASE("OpenAI completion: arguments that are nested too deep to be given on as JSON stay a text") {
+  const auto given = [](std::size_t levels) {
+    const std::string nested = std::string(levels, '[') + std::string(levels, ']');
+    const Asked asked = completion(
+        R"([{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"f","arguments":")" +
+        nested + R"("}}]},{"role":"tool","tool_call_id":"c","content":"x"}])");
+    const std::string& part = asked.run.history->front().parts.front().content;
+    const auto document = json::Document::parse(part);
+    REQUIRE(document);
+    const json::Value arguments = document->root()["toolCall"]["arguments"];
+    CHECK(arguments.is_string() == (levels > 90));
+    return arguments.is_string() ? arguments.str() : std::string(arguments.raw());
+  };
+  for (const std::size_t levels : {1, 90, 91, 100})
+    CHECK(given(levels) == std::string(levels, '[') + std::string(levels, ']'));
+}
+
 TEST_CASE("OpenAI completion: the id of a call may be as long as the server makes it") {
   const auto result = [](const std::string& id) {
     return R"([{"role":"assistant","content":"x"},{"role":"tool","content":"x","tool_call_id":")" + id +
