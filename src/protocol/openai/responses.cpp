@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/one_line.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/chat/source_list.h"
@@ -77,8 +78,9 @@ class ResponseView final : public chat::RunView {
     std::int64_t place = 0;          // output_index
     std::vector<std::string> parts;  // those that are complete, as JSON
     bool is_part_open = false;
-    std::string text;   // of the open part
-    std::string links;  // of the open part: a list's values, as JSON
+    std::string text;        // of the open part
+    std::size_t length = 0;  // of the text, in characters
+    std::string links;       // of the open part: a list's values, as JSON
     int link_count = 0;
   };
 
@@ -225,6 +227,7 @@ class ResponseView final : public chat::RunView {
     }
     if (text.empty()) return;
     item.text += text;
+    item.length += base::length_of(text);
     const bool is_message = item.kind == Kind::message;
     tell(is_message ? "response.output_text.delta" : "response.reasoning_summary_text.delta", out,
          [&](Writer& w) {
@@ -234,7 +237,7 @@ class ResponseView final : public chat::RunView {
   }
 
   void add_part(Item& item, const ShownPart& part, chat::Frames& out) {
-    const std::size_t begins = item.text.size();
+    const std::size_t begins = item.length;
     add_text(item, part.text, out);
     if (part.url.empty()) return;
     std::string link;
@@ -242,7 +245,7 @@ class ResponseView final : public chat::RunView {
     w.object([&] {
       w.member("type", "url_citation").member("url", part.url).member("title", part.title);
       w.member("start_index", static_cast<std::int64_t>(begins));
-      w.member("end_index", static_cast<std::int64_t>(item.text.size()));
+      w.member("end_index", static_cast<std::int64_t>(item.length));
     });
     tell("response.output_text.annotation.added", out, [&](Writer& frame) {
       place(frame, item).member("annotation_index", item.link_count).key("annotation").raw(link);
@@ -265,6 +268,7 @@ class ResponseView final : public chat::RunView {
          [&](Writer& w) { place(w, item).key("part").raw(part); });
     item.parts.push_back(std::move(part));
     item.text.clear();
+    item.length = 0;
     item.links.clear();
     item.link_count = 0;
   }

@@ -210,6 +210,18 @@ TEST_CASE("OpenAI response: artifacts are texts, data as JSON, and links to file
   CHECK(links == 1);
 }
 
+TEST_CASE("OpenAI response: the place of a link is counted in characters") {
+  Part named = file();
+  named.filename = "gr\xC3\xBC\xC3\x9F\xF0\x9F\x98\x80.zip";  // 9 characters in 14 bytes
+  const std::string json = response(run({artifact({named}, false, true)}));
+  const Document document = parsed(json);
+  const Value item = *document.root()["output"].begin();
+  const Value part = *item["content"].begin();
+  const Value link = *part["annotations"].begin();
+  CHECK(link["start_index"].integer() == 0);
+  CHECK(link["end_index"].integer() == std::ssize(part["text"].string()) - 5);
+}
+
 TEST_CASE("OpenAI response: what the agent takes back is not in the finished response") {
   const auto again = run({text("wrong", true), text("right", true, true)});
   CHECK(output(response(again)) == Lines{"message right"});
