@@ -165,9 +165,11 @@ Result<void> read_message(json::Value message, task::Submission& submission) {
 std::optional<PushRef> parse_name(std::string_view name) {
   constexpr std::string_view kTasks = "tasks/";
   constexpr std::string_view kConfigs = "/pushNotificationConfigs/";
+  constexpr std::string_view kAll = kConfigs.substr(0, kConfigs.size() - 1);
   if (!name.starts_with(kTasks)) return std::nullopt;
   name.remove_prefix(kTasks.size());
   const std::size_t end = std::min(name.rfind(kConfigs), name.size());
+  if (end == name.size() && name.ends_with(kAll)) name.remove_suffix(kAll.size());
   PushRef ref{{std::string(name.substr(0, end))}, {}};
   if (ref.task.empty()) return std::nullopt;
   if (end < name.size()) ref.config.value = name.substr(end + kConfigs.size());

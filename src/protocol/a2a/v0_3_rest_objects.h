@@ -24,8 +24,9 @@ void write_push(json::Writer& out, const task::TaskId& task, const task::PushCon
 // Reads the message, and the ids of its task and context.
 base::Result<void> read_message(json::Value message, task::Submission& submission);
 
-// Parses "tasks/{task}" and "tasks/{task}/pushNotificationConfigs/{config}"; the JavaScript SDK sends an
-// empty config if it has none. Returns nullopt for any other name. Task ids of 0.1 may contain slashes.
+// Parses "tasks/{task}", "tasks/{task}/pushNotificationConfigs" and
+// "tasks/{task}/pushNotificationConfigs/{config}"; the JavaScript SDK sends an empty config if it has none.
+// Returns nullopt for any other name. Ids of configs and task ids of 0.1 may contain slashes.
 std::optional<PushRef> parse_name(std::string_view name);
 
 }  // namespace baton::protocol::a2a::rest_v0_3

@@ -9,6 +9,7 @@
 #include "base/base64.h"
 #include "json/writer.h"
 #include "protocol/a2a/members.h"
+#include "protocol/a2a/v0_3_rest_objects.h"
 #include "protocol/a2a/v1_list.h"
 #include "protocol/a2a/v1_objects.h"
 #include "server/grpc/struct_json.h"
@@ -289,24 +290,6 @@ Result<protocol::a2a::ListRequest> v1_list(const Reading& request) {
   return in.result(std::move(read));
 }
 
-// "tasks/T" or "tasks/T/pushNotificationConfigs/C"; the C may be missing.
-std::optional<PushRef> parse_name(std::string_view name) {
-  constexpr std::string_view kBelow = "pushNotificationConfigs";
-  constexpr std::string_view kPrefix = "tasks/";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
-  const std::size_t slash = std::min(name.find('/'), name.size());
-  PushRef ref{{std::string(name.substr(0, slash))}, {}};
-  if (slash == name.size()) return ref;
-  name.remove_prefix(slash + 1);
-  if (!name.starts_with(kBelow)) return std::nullopt;
-  name.remove_prefix(kBelow.size());
-  if (name.empty()) return ref;
-  if (name.front() != '/' || name.find('/', 1) != std::string_view::npos) return std::nullopt;
-  ref.config.value = name.substr(1);
-  return ref;
-}
-
 // The task that a request names, and with `has_config` the push config. 1.0 has ids, 0.3 resource names.
 Result<PushRef> read_ref(const protocol::grpc::Method& method, const Reading& message, bool has_config) {
   const bool is_v1 = method.version == ProtocolVersion::v1_0;
@@ -316,7 +299,7 @@ Result<PushRef> read_ref(const protocol::grpc::Method& method, const Reading& me
     ref = PushRef{{message.text(has_task_id ? "task_id" : "id")}, {}};
     if (has_config) ref->config.value = message.text("id");
   } else {
-    ref = parse_name(message.text(message.has_field("name") ? "name" : "parent"));
+    ref = protocol::a2a::rest_v0_3::parse_name(message.text(message.has_field("name") ? "name" : "parent"));
   }
   if (!ref || ref->task.empty()) {
     if (!is_v1) return wrong("name: must be tasks/{id}");

@@ -281,8 +281,8 @@ TEST_CASE("gRPC requests: 0.3 names resources, 1.0 has ids") {
   CHECK(value<TaskRequest>(kOld + "GetTask", R"({"name":"tasks/t","historyLength":0})").history_length ==
         std::nullopt);
   CHECK(value<TaskRequest>(kNow + "GetTask", R"({"id":"a/b","historyLength":0})").history_length == 0);
-  for (const char* name :
-       {"t1", "tasks", "tasks/", "tasks/t/", "tasks/t/other", "tasks/t/pushNotificationConfigs/a/b"}) {
+  CHECK(value<TaskRequest>(kOld + "GetTask", R"({"name":"tasks/a/b"})").id.value == "a/b");
+  for (const char* name : {"t1", "tasks", "tasks/", "tasks//pushNotificationConfigs/c"}) {
     CAPTURE(name);
     CHECK(error(kOld + "CancelTask", R"({"name":")" + std::string(name) + R"("})") ==
           "name: must be tasks/{id}");
@@ -291,6 +291,13 @@ TEST_CASE("gRPC requests: 0.3 names resources, 1.0 has ids") {
                                      R"({"name":"tasks/t/pushNotificationConfigs/c"})");
   CHECK(config.task.value == "t");
   CHECK(config.config.value == "c");
+  const auto slashes = value<PushRef>(kOld + "GetTaskPushNotificationConfig",
+                                      R"({"name":"tasks/a/b/pushNotificationConfigs/c/d"})");
+  CHECK(slashes.task.value == "a/b");
+  CHECK(slashes.config.value == "c/d");
+  CHECK(value<PushRef>(kOld + "GetTaskPushNotificationConfig",
+                       R"({"name":"tasks/t/pushNotificationConfigs/pushNotificationConfigs"})")
+            .config.value == "pushNotificationConfigs");
   CHECK(error(kOld + "GetTaskPushNotificationConfig", R"({"name":"tasks/t/pushNotificationConfigs/"})") ==
         "name: must be tasks/{id}/pushNotificationConfigs/{id}");
   CHECK(value<PushRef>(kOld + "ListTaskPushNotificationConfig",
