@@ -59,7 +59,7 @@ struct Request {
   std::string method;
   std::string path;                                        // percent-decoded, without the query
   std::string raw_path;                                    // the same as received
-  std::vector<std::pair<std::string, std::string>> query;  // percent-decoded
+  std::vector<std::pair<std::string, std::string>> query;  // percent-decoded, in UTF-8
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::string remote_address;

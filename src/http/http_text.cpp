@@ -1,5 +1,7 @@
 #include "http/http_text.h"
 
+#include "base/text.h"
+
 namespace baton::http {
 namespace {
 
@@ -57,7 +59,9 @@ std::string path_decoded(std::string_view text) {
 }
 
 std::string query_decoded(std::string_view text) {
-  return decoded(text, true);
+  std::string out = decoded(text, true);
+  if (!base::is_utf8(out)) out = base::replaced_utf8(out);
+  return out;
 }
 
 }  // namespace baton::http

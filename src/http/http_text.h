@@ -26,8 +26,9 @@ bool list_has(std::string_view list, std::string_view word);
 // Returns the value of a hexadecimal digit, or -1.
 int hex_value(char c);
 
-// Decode the percent-encoding of a path, or of a query's name or value. In queries + means a space. A %
-// without two hexadecimal digits is kept unchanged.
+// Decode the percent-encoding of a path, or of a query's name or value. A % without two hexadecimal digits is
+// kept unchanged. In queries + means a space, and U+FFFD replaces each byte that is not UTF-8: answers repeat
+// parts of them.
 std::string path_decoded(std::string_view text);
 std::string query_decoded(std::string_view text);
 

@@ -72,7 +72,7 @@ bool fits(const PathRow& row, std::string_view path, Shape& shape, PathMatch& ma
     if (is_number) name.remove_prefix(1);
     if (is_number && !base::number_in<std::size_t>(text)) return false;
     auto value = is_number || !is_as_received(row.place) ? std::optional(std::string(text)) : decoded(text);
-    if (!value) return false;
+    if (!value || !base::is_utf8(*value)) return false;
     match.places.emplace_back(name, std::move(*value));
   }
   return true;

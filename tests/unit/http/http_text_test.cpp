@@ -35,6 +35,7 @@ TEST_CASE("path_decoded: bytes are decoded, and + and invalid escapes stay") {
   }
   CHECK(path_decoded("%%41") == "%A");
   CHECK(query_decoded("a+b%2B") == "a b+");
+  CHECK(query_decoded("%c3%a4%FF\xc3") == "\xc3\xa4\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
 }  // namespace http_text_test
