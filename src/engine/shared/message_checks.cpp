@@ -85,7 +85,8 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
     return fail(ErrorCode::invalid_argument, "only the message that creates a task can set a budget");
   }
   if (!submission.ask.empty() && !(task::is_waiting(head.state) && head.ask == submission.ask)) {
-    return fail(ErrorCode::conflict, "the task is no longer waiting for an answer to " + submission.ask);
+    return fail(ErrorCode::conflict, "the task is no longer waiting for an answer to " +
+                                         std::string(base::beginning_of(submission.ask, 200)));
   }
   if (head.message_count >= settings.history_max) {
     return fail(

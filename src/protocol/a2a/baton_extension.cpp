@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "base/text.h"
 #include "json/writer.h"
 
 namespace baton::protocol {
@@ -141,7 +142,7 @@ base::Result<std::shared_ptr<const task::Budget>> read_budget(json::Value metada
   if (!given.is_object()) return fail(ErrorCode::invalid_argument, path + ": must be an object");
   task::Budget budget;
   for (const json::Value member : given) {
-    const std::string place = path + "." + std::string(member.key());
+    const std::string place = path + "." + std::string(base::beginning_of(member.key(), 200));
     const Limit* limit = limit_named(member.key());
     if (limit == nullptr) return fail(ErrorCode::invalid_argument, place + ": is not a known limit");
     const auto number = member.integer();

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/text.h"
 #include "protocol/rpc/json_rpc.h"
 
 namespace baton::server::grpc {
@@ -27,6 +28,13 @@ constexpr std::array<std::pair<std::string_view, Code>, 12> kOfName{{
     {"UNAUTHENTICATED", Code::unauthenticated},
 }};
 
+// Clients take headers of 8 KiB and more, and a status has each text twice there.
+constexpr std::size_t kTextMax = 1'000;
+
+std::string bounded(std::string_view text) {
+  return std::string(base::beginning_of(text, kTextMax));
+}
+
 // A2A 0.3 has no table of its own. It uses that of 1.0, except for errors that its clients know only as
 // "unimplemented", and for errors that have no number in its JSON-RPC.
 Code code_of(ProtocolVersion version, ErrorCode error) {
@@ -47,7 +55,7 @@ Code code_of(ProtocolVersion version, ErrorCode error) {
 CallStatus status_of(ProtocolVersion version, const base::Error& error, const task::TaskId& named) {
   CallStatus status;
   status.code = code_of(version, error.code);
-  status.message = protocol::a2a::message_of(error);
+  status.message = bounded(protocol::a2a::message_of(error));
   status.reason = protocol::a2a::reason_of(error.code);
   status.retry_after_s = protocol::retry_after_s(error.code);
   if (version != ProtocolVersion::v1_0) {
@@ -55,10 +63,10 @@ CallStatus status_of(ProtocolVersion version, const base::Error& error, const ta
       status.reason = protocol::a2a::reason_of(ErrorCode::conflict);
     return status;
   }
-  status.task = named;
+  if (named.value.size() <= kTextMax) status.task = named;
   if (const auto violation = protocol::a2a::violation_in(error)) {
-    status.field = violation->field;
-    status.description = violation->description;
+    status.field = bounded(violation->field);
+    status.description = bounded(violation->description);
   }
   return status;
 }

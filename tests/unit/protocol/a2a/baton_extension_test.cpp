@@ -190,6 +190,9 @@ TEST_CASE("Baton's extension: a budget has the given limits, and a wrong value i
   }
   CHECK_FALSE(budget_in(R"({"max_wall_s":1000000001})"));
   CHECK_FALSE(budget_in(R"({"max_fun":1})"));
+  const auto unknown = budget_in("{\"" + std::string(20'000, 'x') + "\":1}");
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().for_caller.size() < 300);
   CHECK_FALSE(budget_in("[]"));
 }
 

@@ -70,6 +70,15 @@ TEST_CASE("gRPC status: a message repeats nothing") {
   CHECK(access.reason == "UNAUTHENTICATED");
 }
 
+TEST_CASE("gRPC status: its texts fit into a client's headers, however long the error is") {
+  const std::string name(20'000, 'x'), text = name + ": \xC3\xA4" + name;
+  const CallStatus status = status_of(ProtocolVersion::v1_0, {ErrorCode::invalid_argument, text, {}}, {name});
+  CHECK(status.message.size() <= 1'000);
+  CHECK(status.field == name.substr(0, 1'000));
+  CHECK(status.description.size() <= 1'000);
+  CHECK(status.task.empty());
+}
+
 TEST_CASE("gRPC status: overload has a retry time in every version") {
   for (const ProtocolVersion version : {ProtocolVersion::v0_3, ProtocolVersion::v1_0}) {
     CHECK(status_of(version, {ErrorCode::overloaded, "the queue is full", {}}).retry_after_s == 1);
