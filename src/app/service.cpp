@@ -25,7 +25,7 @@ namespace {
 // How long an answer waits for memory. The connection of a reader that reads nothing is closed much earlier.
 constexpr std::chrono::seconds kAnswerWait{60};
 constexpr std::size_t kAnswersWaiting = 1'000;
-// Bytes of log pages that were read for streams and are not sent yet.
+// Bytes of log pages that are being read for streams.
 constexpr std::size_t kPagesMax = 64 << 20;
 // For operators: a few people and their consoles.
 constexpr int kOperatorThreads = 2;

@@ -29,8 +29,8 @@ class ConnectionLoop;
 // An open event stream. Loop thread only.
 struct EventStream {
   std::unique_ptr<StreamSource> source;
-  // True if a waker has notified the loop since the last pull. Shared with the wakers, which may outlive the
-  // stream.
+  // True if a waker has notified the loop, which has neither heard of it nor pulled since. Shared with the
+  // wakers, which may outlive the stream.
   std::shared_ptr<std::atomic<bool>> woken;
   bool chunked = true;
   bool hungry = true;  // the source may have bytes: it returned `more` or called its waker

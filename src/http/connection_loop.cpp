@@ -472,10 +472,11 @@ void ConnectionLoop::end_stream(Connection& connection) {
 
 void ConnectionLoop::wake(Connection& connection) {
   if (!connection.stream) return;
+  connection.stream->woken->store(false);
   connection.stream->hungry = true;
   advance(connection);
   // What the source has now waits behind what the client has not taken.
-  if (connection.stream && !connection.output.empty()) count_stream(connection);
+  if (connection.open && connection.stream && !connection.output.empty()) count_stream(connection);
 }
 
 ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {

@@ -94,12 +94,12 @@ class StreamSource {
   // Returns true once an event with an id was sent. From then on, readers that keep the last id (httpx-sse)
   // mistake any blank line for an event.
   virtual bool has_ids() const { return false; }
-  // Approximate bytes read and not yet handed out.
+  // Approximate bytes read and not yet handed out. If they grow without a pull, the source calls its waker.
   virtual std::size_t held() const { return 0; }
 };
 
 // Notifies the server that a source has bytes again. May be called from any thread at any time, even after
-// the stream has ended. Cheap; several calls before the next pull count as one.
+// the stream has ended. Cheap; calls that come before the loop has heard of the first one count as one.
 using Waker = std::function<void()>;
 // Creates the source of a stream, which is to call the given waker. Called once, on the loop thread.
 using StreamOpener = std::function<std::unique_ptr<StreamSource>(Waker)>;

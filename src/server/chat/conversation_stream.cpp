@@ -16,7 +16,7 @@ using Found = std::vector<ConversationStream::Next>;
 // The runs that one look returns, and the bytes of their messages after which it ends.
 constexpr std::size_t kRunsAtOnce = 8;
 constexpr std::size_t kAskedBytesMax = 4 << 20;
-// The part of the budget that is reserved for a look.
+// The part of the budget that a look takes; what it has found counts in ConversationStream::held.
 constexpr std::size_t kLookBytes = 10 << 20;
 
 // The first runs that the place does not know. Tells the place when those that it knows began.
@@ -34,8 +34,10 @@ base::Result<Found> unknown_runs(const engine::TaskReader& reader, const task::C
     if (found.size() == kRunsAtOnce || bytes > kAskedBytesMax) break;
     auto asked = asked_by(reader, run);
     if (!asked) return base::fail(asked.error());
-    for (const task::Message& message : *asked) bytes += task::weight_of(message);
-    found.push_back({std::move(run), std::move(*asked)});
+    ConversationStream::Next next{std::move(run), std::move(*asked)};
+    for (const task::Message& message : next.asked) next.bytes += task::weight_of(message);
+    bytes += next.bytes;
+    found.push_back(std::move(next));
   }
   return found;
 }
@@ -84,12 +86,23 @@ void ConversationStream::begin(Next next, std::optional<RunPosition> shown) {
   RunStream::Start start{shown_.key, shown_.name.task, shown_.name.before, shown, false, nullptr, {}};
   start.view = start_.view(shown_.name, std::move(next.asked));
   start.id_begins = start_.place.prefix();
+  start.account = task::account_of(start_.context.caller);
   run_ = std::make_unique<RunStream>(services_, std::move(start), shared_->wake);
 }
 
 void ConversationStream::finish() {
   run_.reset();
   start_.place.add(shown_.name, shown_.began);
+}
+
+std::size_t ConversationStream::held() const {
+  std::size_t bytes = run_ ? run_->held() : 0;
+  for (const Next& next : next_) bytes += next.bytes;
+  return bytes + shared_->look.with([](const Shared::Look& look) {
+    std::size_t found = 0;
+    for (const Next& next : look.found) found += next.bytes;
+    return found;
+  });
 }
 
 // Takes what a look has found. Returns whether there is a run to show.
@@ -129,7 +142,7 @@ bool ConversationStream::look() {
   };
   if (services_.pages == nullptr) return services_.readers.try_submit([work]() mutable { work(nullptr); });
   services_.pages->enter(
-      {}, kLookBytes,
+      std::string(task::account_of(start_.context.caller)), kLookBytes,
       [&readers = services_.readers, shared = shared_, work](const AnswerBudget::SharePtr& share) {
         if (share && readers.try_submit([work, share]() mutable { work(share); })) return;
         shared->deliver(base::fail(base::ErrorCode::overloaded, "", "too many requests read logs"), {});

@@ -25,6 +25,7 @@ class ConversationStream final : public http::StreamSource {
   struct Next {
     FoundRun run;
     std::vector<task::Message> asked;
+    std::size_t bytes = 0;  // of these messages, if a look has found the run
   };
   struct Start {
     task::ContextRef context;
@@ -41,7 +42,7 @@ class ConversationStream final : public http::StreamSource {
 
   http::StreamSource::Next pull(std::string& out, std::size_t room) override;
   bool has_ids() const override { return has_ids_; }
-  std::size_t held() const override { return run_ ? run_->held() : 0; }
+  std::size_t held() const override;
 
  private:
   struct Shared;  // shared with the engine's notification and a look that is under way

@@ -47,7 +47,7 @@ void append_frame(std::string& out, protocol::chat::Frames::Frame& frame, std::s
 RunStream::RunStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
       id_prefix_(start_.id_begins + base::percent_encoded(start_.task.value) + ":"),
-      log_(std::in_place, services, start_.key, start_.before, std::move(waker)),
+      log_(std::in_place, services, start_.key, start_.before, std::move(waker), std::move(start_.account)),
       over_(start_.nothing_follows) {}
 
 RunStream::~RunStream() {

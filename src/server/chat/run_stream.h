@@ -48,6 +48,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     std::int64_t skipped = 0;          // frames, from the run's first, that the client has
     std::string_view last_words = {};  // the data of one more frame at the end; empty: none
     std::string id_begins = {};        // in front of every id
+    std::string account = {};          // as in LogReader
   };
 
   RunStream(const Services& services, Start start, http::Waker waker);

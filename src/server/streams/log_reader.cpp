@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kPage = 128;
 constexpr std::size_t kBatch = 64;
-// The part of the budget that is reserved before a page is read. The event that reaches 1 MiB ends a page.
+// The part of the budget that a page takes while it is read; from then on it counts in LogReader::held. The
+// event that reaches 1 MiB ends a page.
 constexpr std::size_t kPageBytesMax = 10 << 20;
 
 std::size_t weight_of(const std::vector<task::Event>& events) {
@@ -30,12 +31,12 @@ struct LogReader::Shared {
     bool fetching = false;
     bool ready = false;
     bool failed = false;
-    AnswerBudget::SharePtr share;
+    std::size_t bytes = 0;  // of the events
   };
   explicit Shared(http::Waker waker) : wake(std::move(waker)) {}
   // Called when a read of the store has ended.
-  void deliver(task::EventNumber after, base::Result<std::vector<task::Event>> events,
-               AnswerBudget::SharePtr share) {
+  void deliver(task::EventNumber after, base::Result<std::vector<task::Event>> events) {
+    const std::size_t bytes = events ? weight_of(*events) : 0;
     const bool is_gone = !events && events.error().code == base::ErrorCode::task_not_found;
     if (!events && !is_gone) spdlog::error("cannot read the log for a stream: {}", events.error().for_log);
     page.with([&](Page& fetched) {
@@ -43,8 +44,8 @@ struct LogReader::Shared {
       fetched.ready = true;
       fetched.after = after;
       fetched.failed = !events;
+      fetched.bytes = bytes;
       if (events) fetched.events = std::move(*events);
-      fetched.share = std::move(share);
     });
     wake();
   }
@@ -55,9 +56,10 @@ struct LogReader::Shared {
 };
 
 LogReader::LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker,
-                     std::vector<task::Event> page)
+                     std::string account, std::vector<task::Event> page)
     : services_(services),
       task_(task),
+      account_(std::move(account)),
       position_(after),
       page_(std::move(page)),
       page_bytes_(weight_of(page_)),
@@ -69,6 +71,10 @@ LogReader::LogReader(const Services& services, task::TaskKey task, task::EventNu
 }
 
 LogReader::~LogReader() = default;
+
+std::size_t LogReader::held() const {
+  return page_bytes_ + shared_->page.with([](const Shared::Page& page) { return page.bytes; });
+}
 
 bool LogReader::hand_over(const task::Event& event, Taker& taker) {
   position_ = event.number;
@@ -92,7 +98,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
   if (hand_over_page(taker)) return Found::events;
 
   auto page = shared_->page.with([](Shared::Page& p) {
-    return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false, {}};
+    return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching};
   });
   if (page.failed) return Found::failed;
   // The live log may have served these events while they were being fetched.
@@ -102,7 +108,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
     shared_->news = true;  // there may be a next page
     page_ = std::move(page.events);
     page_next_ = 0;
-    page_bytes_ = weight_of(page_);
+    page_bytes_ = page.bytes;
     hand_over_page(taker);
     return Found::events;
   }
@@ -123,8 +129,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
 // Starts to read the next page from the store. Returns false if the pool is full.
 bool LogReader::fetch() {
   shared_->page.with([](Shared::Page& page) { page.fetching = true; });
-  auto work = [shared = shared_, &reader = services_.engine.reader(), key = task_,
-               after = position_](AnswerBudget::SharePtr share) {
+  auto work = [shared = shared_, &reader = services_.engine.reader(), key = task_, after = position_] {
     base::Result<std::vector<task::Event>> events =
         base::fail(base::ErrorCode::internal, "the task's log cannot be read now; try again later");
     try {
@@ -137,18 +142,17 @@ bool LogReader::fetch() {
       events = base::fail(base::ErrorCode::overloaded, "the task's log cannot be read now; try again later",
                           "out of memory");
     }
-    if (share && events) share->shrink(weight_of(*events));
-    shared->deliver(after, std::move(events), std::move(share));
+    shared->deliver(after, std::move(events));
   };
-  if (services_.pages == nullptr) return services_.readers.try_submit([work] { work(nullptr); });
-  services_.pages->enter({}, kPageBytesMax,
+  if (services_.pages == nullptr) return services_.readers.try_submit(work);
+  services_.pages->enter(account_, kPageBytesMax,
                          [&readers = services_.readers, shared = shared_, after = position_,
                           work](AnswerBudget::SharePtr share) {
-                           if (share && readers.try_submit([work, share] { work(share); })) return;
+                           // The work keeps the share until the page is delivered.
+                           if (share && readers.try_submit([work, share] { work(); })) return;
                            shared->deliver(after,
                                            base::fail(base::ErrorCode::overloaded,
-                                                      "too many requests are reading logs; try again later"),
-                                           nullptr);
+                                                      "too many requests are reading logs; try again later"));
                          });
   return true;
 }

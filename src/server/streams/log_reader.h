@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "http/http_server.h"
@@ -30,14 +31,15 @@ class LogReader {
     ~Taker() = default;
   };
 
-  // `page`: the first events after `after`, if they have been read already.
+  // `account`: the account that reads of the store count for; empty: they count for none. `page`: the first
+  // events after `after`, if they have been read already.
   LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker,
-            std::vector<task::Event> page = {});
+            std::string account, std::vector<task::Event> page = {});
   ~LogReader();
 
   task::TaskKey task() const { return task_; }
   // Approximate bytes read from the store and not yet handed over.
-  std::size_t held() const { return page_bytes_; }
+  std::size_t held() const;
   // Hands over the events after the last one handed over. `expects_none`: the task has ended, so the log must
   // be read even without a notification.
   Found read(Taker& taker, bool expects_none);
@@ -51,6 +53,7 @@ class LogReader {
 
   const Services& services_;
   const task::TaskKey task_;
+  const std::string account_;
   task::EventNumber position_;
   std::vector<task::Event> page_;  // from the store; handed over up to page_next_
   std::size_t page_next_ = 0;

@@ -31,7 +31,8 @@ bool shown_in_part(const task::Event& event, bool last, task::EventNumber from, 
 // A stream and its consumer, which pulls it as the connection layer would.
 class Reader {
  public:
-  Reader(EngineBench& bench, LogStream::Start start) : bench_(bench) {
+  Reader(EngineBench& bench, LogStream::Start start, server::AnswerBudget* pages = nullptr)
+      : bench_(bench), pages_(pages) {
     if (!start.view) start.view = &shown;
     stream_ = std::make_unique<LogStream>(services_, std::move(start), [this] {
       std::lock_guard lock(mutex_);
@@ -65,6 +66,7 @@ class Reader {
   }
   const std::string& out() const { return out_; }
   bool has_ids() const { return stream_->has_ids(); }
+  std::size_t held() const { return stream_->held(); }
 
   // Pulls once; returns whether the stream waits, has more or ends.
   Next pull() { return stream_->pull(out_, kRoom + out_.size()); }
@@ -72,6 +74,14 @@ class Reader {
     while (true) {
       const int seen = wakes();
       if (pull() != Next::wait) return;
+      REQUIRE(woken_since(seen));
+    }
+  }
+  // Waits until the store was read, without pulling.
+  void wait_for_page() {
+    while (true) {
+      const int seen = wakes();
+      if (held() > 0) return;
       REQUIRE(woken_since(seen));
     }
   }
@@ -95,10 +105,11 @@ class Reader {
 
   static constexpr std::size_t kRoom = 64;
   EngineBench& bench_;
+  server::AnswerBudget* const pages_;
   server::ServerOptions options_;
   agents::Catalogue catalogue_{one_agent()};
   base::WorkerPool readers_{"readers", 1, 10};
-  server::Services services_{bench_.engine(), catalogue_, options_, readers_, {}};
+  server::Services services_{bench_.engine(), catalogue_, options_, readers_, {}, nullptr, pages_};
   std::mutex mutex_;
   std::condition_variable woken_;
   int wakes_ = 0;
@@ -116,6 +127,25 @@ std::vector<std::int64_t> up_to(std::int64_t last, std::int64_t first = 1) {
   std::vector<std::int64_t> numbers;
   for (std::int64_t n = first; n <= last; ++n) numbers.push_back(n);
   return numbers;
+}
+
+// A budget for pages read from the store.
+struct Budget {
+  Budget(std::size_t bytes_max, std::chrono::milliseconds wait_max)
+      : pages(bytes_max, 10, wait_max, pool, (timers.start(), timers)) {}
+  base::EventLoop timers{"test-time"};
+  base::WorkerPool pool{"test-pages", 1, 10};
+  server::AnswerBudget pages;
+};
+
+// Makes an ended task with more bytes than the feed keeps of a task, so that its log is read from the store.
+task::TaskKey large_task(EngineBench& bench) {
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  turn->sink->emit(task::Custom{"c", task::Json{"\"" + std::string(5 << 20, 'x') + "\""}});
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  return accepted->key;
 }
 
 LogStream::Start start_at(task::TaskKey task, std::int64_t after) {
@@ -279,6 +309,40 @@ TEST_CASE("LogStream: an event that arrives in the feed while it is being read i
   REQUIRE(bench.wait(accepted->key));
   CHECK(reader.pull_to_end());
   CHECK(reader.numbers() == up_to(6, 4));
+}
+
+TEST_CASE("LogStream: a page that waits for its reader leaves the budget to others, and counts as held") {
+  EngineBench bench;
+  const task::TaskKey task = large_task(bench);
+  Budget one_at_a_time(1, test::patience());
+  Reader slow(bench, start_at(task, 0), &one_at_a_time.pages);
+  Reader quick(bench, start_at(task, 0), &one_at_a_time.pages);
+  REQUIRE(slow.pull() == Next::wait);
+  slow.wait_for_page();
+  CHECK(slow.held() > 5 << 20);
+  CHECK(quick.pull_to_end());
+  CHECK(slow.pull_to_end());
+  CHECK(slow.held() == 0);
+  CHECK(slow.out() == quick.out());
+}
+
+TEST_CASE("LogStream: a read that its caller's part of the budget does not allow leaves others their room") {
+  EngineBench bench;
+  const task::TaskKey task = large_task(bench);
+  Budget budget(25 << 20, std::chrono::milliseconds(1));
+  server::AnswerBudget::SharePtr taken;
+  budget.pages.enter("a", 5 << 20, [&](server::AnswerBudget::SharePtr share) { taken = std::move(share); });
+  REQUIRE(taken);
+  const auto start_of = [&](const char* account) {
+    LogStream::Start start = start_at(task, 0);
+    start.account = account;
+    return start;
+  };
+  Reader same(bench, start_of("a"), &budget.pages), other(bench, start_of("b"), &budget.pages);
+  CHECK(same.pull_to_end());
+  CHECK(same.out().empty());  // no room in time
+  CHECK(other.pull_to_end());
+  CHECK_FALSE(other.out().empty());
 }
 
 TEST_CASE("LogStream: a stream whose end was already read is one text, equal to the pulled stream") {
