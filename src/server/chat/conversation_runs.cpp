@@ -18,6 +18,8 @@ constexpr int kFirstEvents = 16;
 constexpr int kHeadsAtOnce = 50;
 // Of runs that are over and that ids must name, those past this number are shown, not in the snapshot.
 constexpr std::size_t kShownAgainAfter = 60;
+// At least so many of the runs ahead are returned at once.
+constexpr std::size_t kAheadMin = 8;
 
 // Calls `look` with the events of a run until it returns false or the log ends.
 template <class F>
@@ -128,6 +130,24 @@ Result<std::optional<std::vector<FoundRun>>> runs_since(const engine::TaskReader
   }
   std::ranges::sort(runs, is_before);
   return std::optional(std::move(runs));
+}
+
+// Not all of them: a run that becomes visible late must be found before later ones are shown.
+Result<std::vector<FoundRun>> runs_ahead(const engine::TaskReader& reader, const task::ContextRef& context,
+                                         ConversationPlace& place) {
+  auto runs = runs_since(reader, context, place.floor(), kAllRuns);
+  if (!runs) return fail(runs.error());
+  std::vector<FoundRun> ahead;
+  for (FoundRun& run : **runs) {
+    if (place.knows(run.name, run.began)) {
+      place.add_besides(run.name, run.began);
+    } else {
+      ahead.push_back(std::move(run));
+    }
+  }
+  const std::size_t count = std::max(kAheadMin, (ahead.size() + 1) / 2);
+  if (ahead.size() > count) ahead.resize(count);
+  return ahead;
 }
 
 Result<std::vector<task::Message>> asked_by(const engine::TaskReader& reader, const FoundRun& run) {

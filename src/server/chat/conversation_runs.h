@@ -30,6 +30,10 @@ inline constexpr std::size_t kAllRuns = std::numeric_limits<std::size_t>::max();
 base::Result<std::optional<std::vector<FoundRun>>> runs_since(const engine::TaskReader& reader,
                                                               const task::ContextRef& context,
                                                               base::Timestamp floor, std::size_t most);
+// The first runs that the place does not know, in order: at least half of them, so that a client that has
+// missed many gets them with few looks at all. Tells the place when the runs that it knows began.
+base::Result<std::vector<FoundRun>> runs_ahead(const engine::TaskReader& reader,
+                                               const task::ContextRef& context, ConversationPlace& place);
 // The user's messages that began the run.
 base::Result<std::vector<task::Message>> asked_by(const engine::TaskReader& reader, const FoundRun& run);
 

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -11,34 +12,44 @@
 namespace baton::server::chat {
 namespace {
 
-using Found = std::vector<ConversationStream::Next>;
+// What a look returns.
+struct Found {
+  std::vector<ConversationStream::Next> runs;
+  std::vector<FoundRun> ahead;  // after those, the last one first
+};
 
-// The runs that one look returns, and the bytes of their messages after which it ends.
+// The runs whose messages one look reads, and the bytes of their messages after which it ends.
 constexpr std::size_t kRunsAtOnce = 8;
 constexpr std::size_t kAskedBytesMax = 4 << 20;
 // The part of the budget that a look takes; what it has found counts in ConversationStream::held.
 constexpr std::size_t kLookBytes = 10 << 20;
 
-// The first runs that the place does not know. Tells the place when those that it knows began.
-base::Result<Found> unknown_runs(const engine::TaskReader& reader, const task::ContextRef& context,
-                                 ConversationPlace& place) {
-  auto runs = runs_since(reader, context, place.floor(), kAllRuns);
-  if (!runs) return base::fail(runs.error());
+std::size_t weight_of_ahead(const std::vector<FoundRun>& runs) {
+  constexpr std::size_t kTaskId = 40;
+  return runs.size() * (sizeof(FoundRun) + kTaskId);
+}
+
+// The next runs to show. `ahead`: runs that an earlier look has found; if there are none, finds more.
+base::Result<Found> next_runs(const engine::TaskReader& reader, const task::ContextRef& context,
+                              ConversationPlace& place, std::vector<FoundRun> ahead) {
+  if (ahead.empty()) {
+    auto runs = runs_ahead(reader, context, place);
+    if (!runs) return base::fail(runs.error());
+    ahead = std::move(*runs);
+    std::ranges::reverse(ahead);
+  }
   Found found;
   std::size_t bytes = 0;
-  for (FoundRun& run : **runs) {
-    if (place.knows(run.name, run.began)) {
-      place.add_besides(run.name, run.began);
-      continue;
-    }
-    if (found.size() == kRunsAtOnce || bytes > kAskedBytesMax) break;
-    auto asked = asked_by(reader, run);
+  while (!ahead.empty() && found.runs.size() < kRunsAtOnce && bytes <= kAskedBytesMax) {
+    auto asked = asked_by(reader, ahead.back());
     if (!asked) return base::fail(asked.error());
-    ConversationStream::Next next{std::move(run), std::move(*asked)};
+    ConversationStream::Next next{std::move(ahead.back()), std::move(*asked)};
+    ahead.pop_back();
     for (const task::Message& message : next.asked) next.bytes += task::weight_of(message);
     bytes += next.bytes;
-    found.push_back(std::move(next));
+    found.runs.push_back(std::move(next));
   }
+  found.ahead = std::move(ahead);
   return found;
 }
 
@@ -98,9 +109,9 @@ void ConversationStream::finish() {
 std::size_t ConversationStream::held() const {
   std::size_t bytes = run_ ? run_->held() : 0;
   for (const Next& next : next_) bytes += next.bytes;
-  return bytes + shared_->look.with([](const Shared::Look& look) {
-    std::size_t found = 0;
-    for (const Next& next : look.found) found += next.bytes;
+  return bytes + weight_of_ahead(ahead_) + shared_->look.with([](const Shared::Look& look) {
+    std::size_t found = weight_of_ahead(look.found.ahead);
+    for (const Next& next : look.found.runs) found += next.bytes;
     return found;
   });
 }
@@ -115,7 +126,8 @@ bool ConversationStream::take_found() {
     });
     failed_ = look.failed;
     if (look.is_done && !look.failed) start_.place = std::move(look.place);
-    for (Next& next : look.found) next_.push_back(std::move(next));
+    if (look.is_done) ahead_ = std::move(look.found.ahead);
+    for (Next& next : look.found.runs) next_.push_back(std::move(next));
     if (!next_.empty()) shared_->news = true;  // there may be more
   }
   if (next_.empty()) return false;
@@ -131,10 +143,11 @@ bool ConversationStream::look() {
   if (is_under_way || !shared_->news.exchange(false)) return true;
   shared_->look.with([](Shared::Look& one) { one.is_under_way = true; });
   auto work = [shared = shared_, &reader = services_.engine.reader(), context = start_.context,
-               place = start_.place](const AnswerBudget::SharePtr&) mutable {
+               place = start_.place, ahead = std::make_shared<std::vector<FoundRun>>(std::move(ahead_))](
+                  const AnswerBudget::SharePtr&) mutable {
     base::Result<Found> found = base::fail(base::ErrorCode::overloaded, "", "out of memory");
     try {
-      found = unknown_runs(reader, context, place);
+      found = next_runs(reader, context, place, std::move(*ahead));
     } catch (const std::bad_alloc&) {
       found = base::fail(base::ErrorCode::overloaded, "", "out of memory");
     }

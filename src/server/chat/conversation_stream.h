@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/chat/conversation_runs.h"
 #include "server/chat/run_stream.h"
@@ -59,6 +60,7 @@ class ConversationStream final : public http::StreamSource {
   FoundRun shown_;                  // by run_
   std::unique_ptr<RunStream> run_;  // null: none is shown
   std::deque<Next> next_;
+  std::vector<FoundRun> ahead_;  // after those, the last one first
   bool has_ids_ = false;
   bool failed_ = false;  // the last look has failed
 };
