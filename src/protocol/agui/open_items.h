@@ -3,12 +3,10 @@
 // Threads: one at a time.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "protocol/agui/out.h"
 #include "protocol/chat/source_list.h"
@@ -167,35 +165,31 @@ class OpenReasoning {
 class OpenSteps {
  public:
   void show(const task::Step& step, Out& out) {
-    const auto open = std::ranges::find_if(open_, [&](const Open& o) { return o.name == step.name; });
+    int* const depth = open_.find(step.name);
     if (step.phase == task::Step::Phase::start) {
-      if (open != open_.end()) {
-        ++open->depth;
+      if (depth != nullptr) {
+        ++*depth;
         return;
       }
-      open_.push_back({step.name});
+      open_.add(step.name, 1);
       out.event("STEP_STARTED", "stepName", step.name);
       return;
     }
     // A step that began in an earlier run was closed with that run.
-    if (open == open_.end() || --open->depth > 0) return;
-    open_.erase(open);
+    if (depth == nullptr || --*depth > 0) return;
+    open_.remove(step.name);
     finish_step(step.name, out);
   }
 
   void close_all(Out& out) {
-    for (auto open = open_.rbegin(); open != open_.rend(); ++open) finish_step(open->name, out);
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) finish_step(open->source, out);
     open_.clear();
   }
 
  private:
   static void finish_step(const std::string& name, Out& out) { out.event("STEP_FINISHED", "stepName", name); }
 
-  struct Open {
-    std::string name;
-    int depth = 1;
-  };
-  std::vector<Open> open_;
+  chat::SourceList<int> open_;  // depths, by the names
 };
 
 // OpenSubagents: for clients of 1.0 only. An id stands for one invocation: a subagent that works again gets a
@@ -209,14 +203,14 @@ class OpenSubagents {
     const bool is_shown = subagent.phase == Phase::started || subagent.phase == Phase::finished ||
                           subagent.phase == Phase::failed;
     if (!newer_ || !is_shown) return;
-    const auto open = std::ranges::find_if(open_, [&](const Open& o) { return o.task == subagent.id; });
+    const std::string* const open = open_.find(subagent.id);
     if (subagent.phase == Phase::started) {
-      if (open == open_.end()) open_.push_back({subagent.id, start(subagent, out)});
+      if (open == nullptr) open_.add(subagent.id, start(subagent, out));
       return;
     }
     // A subagent that began in an earlier run is started again in this one, so that its end can be shown.
-    const std::string id = open == open_.end() ? start(subagent, out) : open->id;
-    if (open != open_.end()) open_.erase(open);
+    const std::string id = open == nullptr ? start(subagent, out) : *open;
+    open_.remove(subagent.id);
     if (subagent.phase == Phase::finished) return finish_subagent(id, false, out);
     fail_subagent(id, subagent.error.empty() ? "it failed" : subagent.error, out);
   }
@@ -227,9 +221,9 @@ class OpenSubagents {
   void close_all(Ending ending, Out& out) {
     for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
       if (ending == Ending::broken_off) {
-        fail_subagent(open->id, "it was interrupted", out);
+        fail_subagent(open->value, "it was interrupted", out);
       } else {
-        finish_subagent(open->id, ending == Ending::suspended, out);
+        finish_subagent(open->value, ending == Ending::suspended, out);
       }
     }
     open_.clear();
@@ -248,10 +242,6 @@ class OpenSubagents {
     });
   }
 
-  struct Open {
-    std::string task, id;
-  };
-
   std::string start(const task::Subagent& subagent, Out& out) {
     std::string id = names_.fresh(subagent.id);
     out.event("SUBAGENT_STARTED",
@@ -261,7 +251,7 @@ class OpenSubagents {
 
   const bool newer_;
   Names names_;
-  std::vector<Open> open_;
+  chat::SourceList<std::string> open_;  // ids, by the subagents'
 };
 
 }  // namespace baton::protocol::agui

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "json/document.h"
 #include "json/writer.h"
+#include "protocol/chat/source_list.h"
 #include "task/json.h"
 
 namespace baton::protocol::agui {
@@ -32,10 +32,10 @@ class UsageSum {
       any = true;
     }
     if (!any) return;
-    const auto same = [&](const Entry& e) { return e.provider == added.provider && e.model == added.model; };
-    const auto entry = std::ranges::find_if(entries_, same);
-    if (entry == entries_.end()) {
-      entries_.push_back(std::move(added));
+    const std::string name = std::to_string(added.provider.size()) + ":" + added.provider + added.model;
+    Entry* const entry = entries_.find(name);
+    if (entry == nullptr) {
+      entries_.add(name, std::move(added));
       return;
     }
     for (std::size_t i = 0; i < kCounts; ++i) {
@@ -48,11 +48,12 @@ class UsageSum {
   void write(json::Writer& out) const {
     if (entries_.empty()) return;
     out.key("usage").array([&] {
-      for (const Entry& entry : entries_) {
+      for (const auto& one : entries_) {
+        const Entry& sum = one.value;
         out.object([&] {
-          out.optional("provider", entry.provider).optional("model", entry.model);
+          out.optional("provider", sum.provider).optional("model", sum.model);
           for (std::size_t i = 0; i < kCounts; ++i) {
-            if (entry.counts[i]) out.member(kNames[i], *entry.counts[i]);
+            if (sum.counts[i]) out.member(kNames[i], *sum.counts[i]);
           }
         });
       }
@@ -71,7 +72,7 @@ class UsageSum {
     std::string provider, model;
     std::array<std::optional<std::int64_t>, kCounts> counts;
   };
-  std::vector<Entry> entries_;
+  chat::SourceList<Entry> entries_;
 };
 
 }  // namespace baton::protocol::agui

@@ -1,6 +1,6 @@
-// SourceList: values in the order of their addition, each with its source: the reply or artifact that it
-// shows. Finding and removing the values of a source does not depend on the number of the others, so a view's
-// work is linear in its log. Threads: one at a time.
+// SourceList: values in the order of their addition, each with its source: the reply, artifact, step or the
+// like that it shows. Finding and removing the values of a source does not depend on the number of the
+// others, so a view's work is linear in its log. Threads: one at a time.
 #pragma once
 
 #include <list>
@@ -54,8 +54,11 @@ class SourceList {
     T value;
   };
   Entry& front() { return all_.front(); }
+  Entry& back() { return all_.back(); }
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
+  auto rbegin() const { return all_.rbegin(); }
+  auto rend() const { return all_.rend(); }
 
  private:
   std::list<Entry> all_;

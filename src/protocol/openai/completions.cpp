@@ -1,9 +1,10 @@
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "json/document.h"
 #include "json/writer.h"
+#include "protocol/chat/source_list.h"
 #include "protocol/chat/tools.h"
 #include "protocol/openai/errors.h"
 #include "protocol/openai/names.h"
@@ -32,10 +33,6 @@ class CompletionView final : public chat::RunView {
   }
 
  private:
-  // The text of one output.
-  struct Output {
-    std::string source, text;
-  };
   struct Call {
     std::string id, name, arguments;
   };
@@ -101,7 +98,11 @@ class CompletionView final : public chat::RunView {
       forget("a" + id.value);
       forget("r" + id.value);
     }
-    std::erase_if(outputs_, [](const Output& output) { return output.source.starts_with('r'); });
+    std::vector<std::string> replies;
+    for (const auto& output : outputs_) {
+      if (output.source.starts_with('r')) replies.push_back(output.source);
+    }
+    for (const std::string& reply : replies) forget(reply);
     calls_.clear();
   }
 
@@ -131,7 +132,7 @@ class CompletionView final : public chat::RunView {
 
   // Begins another output of the source.
   const std::string& begin(const std::string& source) {
-    outputs_.push_back({source, {}});
+    outputs_.add(source, {});
     return outputs_.back().source;
   }
 
@@ -141,19 +142,16 @@ class CompletionView final : public chat::RunView {
 
   void add(const std::string& source, std::string_view text, chat::Frames& out) {
     if (text.empty()) return;
-    if (outputs_.empty() || outputs_.back().source != source) begin(std::string(source));
+    if (outputs_.empty() || outputs_.back().source != source) begin(source);
     // A gap before every output but the first that has text.
-    const bool is_first = outputs_.back().text.empty();
-    const std::string gap = is_first && has_text_ ? "\n\n" : "";
-    outputs_.back().text += text;
+    std::string& output = outputs_.back().value;
+    const std::string gap = output.empty() && has_text_ ? "\n\n" : "";
+    output += text;
     has_text_ = true;
     chunk(out, [&](json::Writer& w) { w.member("content", gap + std::string(text)); });
   }
 
-  void forget(const std::string& source) {
-    if (known_.insert(source).second) return;
-    std::erase_if(outputs_, [&](const Output& output) { return output.source == source; });
-  }
+  void forget(const std::string& source) { outputs_.remove(source); }
 
   void think(const std::string& text, chat::Frames& out) {
     if (text.empty() || text == "\n") return;
@@ -195,8 +193,8 @@ class CompletionView final : public chat::RunView {
 
   void whole(std::string_view reason, chat::Frames& out) {
     std::string text;
-    for (const Output& output : outputs_) {
-      if (!output.text.empty()) text += (text.empty() ? "" : "\n\n") + output.text;
+    for (const auto& output : outputs_) {
+      if (!output.value.empty()) text += (text.empty() ? "" : "\n\n") + output.value;
     }
     json::Writer w(out.add());
     w.object([&] {
@@ -256,9 +254,8 @@ class CompletionView final : public chat::RunView {
   const chat::RunFacts facts_;
   const bool tells_usage_;
   bool can_be_asked_ = false, is_over_ = false, has_role_ = false, has_text_ = false;
-  std::int64_t created_ = 0;  // seconds
-  std::vector<Output> outputs_;
-  std::unordered_set<std::string> known_;  // sources that have begun
+  std::int64_t created_ = 0;               // seconds
+  chat::SourceList<std::string> outputs_;  // texts
   std::vector<Call> calls_;
   std::string thoughts_;
   std::unordered_map<std::string, Growing> artifacts_;

@@ -1,5 +1,5 @@
-// Showing a log takes time linear in its length, in every chat protocol, however often an agent begins or
-// replaces its replies (support/growth.h).
+// Showing a log takes time linear in its length, in every protocol that shows runs, however often an agent
+// begins or replaces its replies (support/growth.h).
 #include <doctest/doctest.h>
 
 #include <map>
@@ -8,6 +8,7 @@
 #include "protocol/agui/read_input.h"
 #include "protocol/chat/protocol.h"
 #include "protocol/chat/transcript.h"
+#include "protocol/openai/protocols.h"
 #include "support/growth.h"
 #include "unit/protocol/agkit/run_log.h"
 
@@ -44,6 +45,46 @@ RunLog open_replies(std::size_t count) {
   return log;
 }
 
+RunLog replies_begun_again(std::size_t count) {
+  RunLog log;
+  log.begin();
+  for (int times = 0; times < 2; ++times)
+    for (std::size_t i = 0; i < count; ++i) log.add(piece("t-r" + std::to_string(i), true, true));
+  return log;
+}
+
+RunLog open_steps(std::size_t count) {
+  using Phase = task::Step::Phase;
+  RunLog log;
+  log.begin();
+  for (const Phase phase : {Phase::start, Phase::finish})
+    for (std::size_t i = 0; i < count; ++i) log.add(task::Step{"s" + std::to_string(i), phase});
+  return log;
+}
+
+RunLog open_subagents(std::size_t count) {
+  using Phase = task::Subagent::Phase;
+  RunLog log;
+  log.begin();
+  for (const Phase phase : {Phase::started, Phase::finished}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      task::Subagent subagent;
+      subagent.id = "t-s" + std::to_string(i);
+      subagent.phase = phase;
+      log.add(std::move(subagent));
+    }
+  }
+  return log;
+}
+
+RunLog models(std::size_t count) {
+  RunLog log;
+  log.begin();
+  for (std::size_t i = 0; i < count; ++i)
+    log.add(task::Usage{{R"({"inputTokens":1,"model":"m)" + std::to_string(i) + "\"}"}});
+  return log;
+}
+
 RunLog withdrawn(std::size_t count) {
   RunLog log = replies(count);
   task::Withdrawn all;
@@ -62,24 +103,34 @@ RunLog calls(std::size_t count) {
 const std::map<std::string, RunLog (*)(std::size_t)> kLogs{{"replies", replies},
                                                            {"restarts", restarts},
                                                            {"open replies", open_replies},
+                                                           {"replies begun again", replies_begun_again},
+                                                           {"open steps", open_steps},
+                                                           {"open subagents", open_subagents},
                                                            {"withdrawn replies", withdrawn},
-                                                           {"calls", calls}};
+                                                           {"calls", calls},
+                                                           {"models", models}};
 
 }  // namespace
 
-TEST_CASE("Chat views: a log of many replies, of restarts or of calls is shown in linear time") {
+TEST_CASE("Chat views: a log of many replies, of restarts, of calls or of steps is shown in linear time") {
   using namespace protocol::chat;
   test::keep_memory();
   const auto agent_server = make_agent_server_protocol("response");
-  const std::map<std::string, const Protocol*> protocols{{"AG-UI", &agui_protocol()},
-                                                         {"AG-Kit", &agkit_protocol()},
-                                                         {"Agent API", &agent_api_protocol()},
-                                                         {"Agent Server", agent_server.get()}};
+  const std::map<std::string, const Protocol*> protocols{
+      {"AG-UI", &agui_protocol()},
+      {"AG-UI 1.0", &agui_protocol()},
+      {"AG-Kit", &agkit_protocol()},
+      {"Agent API", &agent_api_protocol()},
+      {"Agent Server", agent_server.get()},
+      {"Completions", &protocol::openai::completions(true)},
+      {"Responses", &protocol::openai::responses()}};
   constexpr std::size_t kCount = 1'000;
   for (const auto& [what, make] : kLogs) {
     for (const auto& [name, protocol] : protocols) {
       test::check_growth(name + ": " + what, kCount, [&](std::size_t count) {
-        return [log = make(count), protocol] { (void)test::frames_of(*protocol, log); };
+        protocol::chat::RunFacts facts = test::run_facts();
+        facts.newer = name == "AG-UI 1.0";
+        return [log = make(count), protocol, facts] { (void)test::frames_of(*protocol, log, facts); };
       });
     }
     test::check_growth("messages: " + what, kCount, [&](std::size_t count) {
