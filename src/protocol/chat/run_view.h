@@ -38,7 +38,11 @@ class Frames {
   const std::vector<Frame>& all() const { return frames_; }
   std::vector<Frame>& all() { return frames_; }
   bool empty() const { return frames_.empty(); }
-  void clear() { frames_.clear(); }
+  // Keeps no memory to speak of.
+  void clear() {
+    constexpr std::size_t kKept = 16;
+    frames_.capacity() > kKept ? std::vector<Frame>().swap(frames_) : frames_.clear();
+  }
 
  private:
   std::vector<Frame> frames_;

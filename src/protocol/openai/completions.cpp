@@ -24,7 +24,7 @@ constexpr int kFailed = 422;  // the clients do not repeat a request after it
 class CompletionView final : public chat::RunView {
  public:
   CompletionView(chat::RunFacts facts, bool tells_usage)
-      : facts_(std::move(facts)), tells_usage_(tells_usage) {}
+      : facts_(without_request(std::move(facts))), tells_usage_(tells_usage) {}
 
   void show(const task::Event& event, chat::Frames& out) override {
     if (is_over_) return;
@@ -33,6 +33,11 @@ class CompletionView final : public chat::RunView {
   }
 
  private:
+  // A stream keeps no texts: only a whole answer repeats them.
+  struct Output {
+    bool is_empty = true;
+    std::string text;
+  };
   struct Call {
     std::string id, name, arguments;
   };
@@ -144,10 +149,11 @@ class CompletionView final : public chat::RunView {
     if (text.empty()) return;
     if (outputs_.empty() || outputs_.back().source != source) begin(source);
     // A gap before every output but the first that has text.
-    std::string& output = outputs_.back().value;
-    const std::string gap = output.empty() && has_text_ ? "\n\n" : "";
-    output += text;
+    Output& output = outputs_.back().value;
+    const std::string gap = output.is_empty && has_text_ ? "\n\n" : "";
+    output.is_empty = false;
     has_text_ = true;
+    if (!facts_.streams) output.text += text;
     chunk(out, [&](json::Writer& w) { w.member("content", gap + std::string(text)); });
   }
 
@@ -155,7 +161,7 @@ class CompletionView final : public chat::RunView {
 
   void think(const std::string& text, chat::Frames& out) {
     if (text.empty() || text == "\n") return;
-    thoughts_ += text;
+    if (!facts_.streams) thoughts_ += text;
     chunk(out, [&](json::Writer& w) { w.member("reasoning_content", text); });
   }
 
@@ -168,7 +174,7 @@ class CompletionView final : public chat::RunView {
         });
       });
     });
-    calls_.push_back(std::move(call));
+    calls_.push_back(facts_.streams ? Call() : std::move(call));
   }
 
   static void write_call(json::Writer& w, const Call& call) {
@@ -194,7 +200,7 @@ class CompletionView final : public chat::RunView {
   void whole(std::string_view reason, chat::Frames& out) {
     std::string text;
     for (const auto& output : outputs_) {
-      if (!output.value.empty()) text += (text.empty() ? "" : "\n\n") + output.value;
+      if (!output.value.is_empty) text += (text.empty() ? "" : "\n\n") + output.value.text;
     }
     json::Writer w(out.add());
     w.object([&] {
@@ -254,8 +260,8 @@ class CompletionView final : public chat::RunView {
   const chat::RunFacts facts_;
   const bool tells_usage_;
   bool can_be_asked_ = false, is_over_ = false, has_role_ = false, has_text_ = false;
-  std::int64_t created_ = 0;               // seconds
-  chat::SourceList<std::string> outputs_;  // texts
+  std::int64_t created_ = 0;  // seconds
+  chat::SourceList<Output> outputs_;
   std::vector<Call> calls_;
   std::string thoughts_;
   std::unordered_map<std::string, Growing> artifacts_;

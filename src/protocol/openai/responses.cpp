@@ -1,6 +1,5 @@
 #include <array>
 #include <map>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -56,7 +55,7 @@ enum class Kind { message, reasoning };
 // has the request's members. Threads: one at a time.
 class ResponseView final : public chat::RunView {
  public:
-  explicit ResponseView(chat::RunFacts facts) : facts_(std::move(facts)) {}
+  explicit ResponseView(chat::RunFacts facts) : facts_(without_request(std::move(facts))) {}
 
   void show(const task::Event& event, chat::Frames& out) override {
     if (is_over_) return;
@@ -87,7 +86,7 @@ class ResponseView final : public chat::RunView {
   void show_one(const task::MessageAdded& added, chat::Frames& out) {
     if (added.message.role == task::Role::agent) return say(added.message, out);
     if (has_begun_) return;
-    if (auto given = json::Document::parse(added.message.metadata.text)) given_.emplace(std::move(*given));
+    keep_given(added.message.metadata);
     begin(out);
   }
 
@@ -164,7 +163,7 @@ class ResponseView final : public chat::RunView {
 
   void ask(const chat::Question& question, chat::Frames& out) {
     if (question.for_tool) return;
-    if (!question.for_auth && declares_ask(given()["tools"]))
+    if (!question.for_auth && can_be_asked_)
       return add_call(question.id, std::string(kAskTool), chat::arguments_of(question), out);
     Item& item = begin_item({}, Kind::message, out);
     add_text(item, chat::prompt_of(question) + (question.url.empty() ? "" : "\n" + question.url), out);
@@ -363,7 +362,16 @@ class ResponseView final : public chat::RunView {
 
   // ---- The response.
 
-  json::Value given() const { return given_ ? given_in(*given_) : json::Value(); }
+  // Keeps the members that the response repeats.
+  void keep_given(const task::Json& metadata) {
+    const auto document = json::Document::view_of(metadata.text);
+    const json::Value given = given_in(document);
+    for (std::size_t i = 0; i < kRepeated.size(); ++i) {
+      const json::Value value = given[kRepeated[i].first];
+      if (!value.absent()) given_[i] = value.raw();
+    }
+    can_be_asked_ = declares_ask(given["tools"]);
+  }
 
   void begin(chat::Frames& out) {
     if (std::exchange(has_begun_, true)) return;
@@ -397,10 +405,9 @@ class ResponseView final : public chat::RunView {
       w.key("usage");
       is_over_ ? tokens_.write(w) : static_cast<void>(w.null());
       w.key("conversation").object([&] { w.member("id", facts_.conversation.value); });
-      const json::Value from = given();
-      for (const auto& [name, otherwise] : kRepeated) {
-        const json::Value value = from[name];
-        w.key(name).raw(value.absent() ? otherwise : value.raw());
+      for (std::size_t i = 0; i < kRepeated.size(); ++i) {
+        const auto& [name, otherwise] = kRepeated[i];
+        w.key(name).raw(given_[i].empty() ? otherwise : std::string_view(given_[i]));
       }
     });
   }
@@ -426,7 +433,9 @@ class ResponseView final : public chat::RunView {
   }
 
   const chat::RunFacts facts_;
-  std::optional<json::Document> given_;   // the metadata of the message that begins the run
+  // The request's members that are repeated, as JSON; empty: the request has none.
+  std::array<std::string, kRepeated.size()> given_;
+  bool can_be_asked_ = false;
   task::EventNumber now_;                 // the event being shown
   std::int64_t created_at_ = 0, at_ = 0;  // seconds; of the first event and of this one
   std::int64_t sequence_ = 0, places_ = 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/give_back.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/chat/run_view.h"
@@ -44,6 +45,13 @@ struct Growing {
     return is_first && chunk.append && was_text && is_text;
   }
 };
+
+// What a view keeps of the facts: streams may be open for long.
+inline chat::RunFacts without_request(chat::RunFacts facts) {
+  base::give_back(facts.tools.text);
+  base::give_back(facts.messages.text);
+  return facts;
+}
 
 // The tool by which a client lets itself be asked.
 inline constexpr std::string_view kAskTool = "ask";

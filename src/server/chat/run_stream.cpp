@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/give_back.h"
 #include "base/text.h"
 #include "protocol/sse/sse_writer.h"
 #include "server/streams/log_stream.h"
@@ -68,25 +69,41 @@ std::string RunStream::id_of(task::EventNumber event, std::size_t frame) const {
   return id;
 }
 
-bool RunStream::accept(const task::Event& event) {
+std::size_t RunStream::held() const {
+  std::size_t bytes = log_ ? log_->held() : 0;
+  const auto& frames = frames_.all();
+  for (std::size_t i = next_frame_; i < frames.size(); ++i) bytes += frames[i].data.size();
+  return bytes;
+}
+
+// Appends frames of the last event, at least one, until the room is used up. Returns whether none are left.
+bool RunStream::send_frames() {
+  auto& frames = frames_.all();
+  for (bool any = false; next_frame_ < frames.size(); any = true) {
+    if (any && out_->size() >= room_) return false;
+    auto& frame = frames[next_frame_++];
+    const std::size_t place = next_frame_ < frames.size() ? next_frame_ : 0;
+    append_frame(*out_, frame, start_.has_ids ? id_of(number_, place) : std::string());
+    base::give_back(frame.data);
+    has_ids_ |= start_.has_ids;
+  }
   frames_.clear();
+  return true;
+}
+
+bool RunStream::accept(const task::Event& event) {
   std::optional<task::Event> changed;
   if (const task::Event* shown = task::without_repeated_reply(event, changed))
     start_.view->show(*shown, frames_);
   const task::StatusChanged* status = task::status_in(event);
   over_ = status != nullptr && task::is_stopped(status->status.state);
-  const auto shown = frames_shown(event.number);
-  if (!shown) return !over_;
-  auto& frames = frames_.all();
-  const std::int64_t skipped = std::min(start_.skipped, std::ssize(frames));
+  number_ = event.number;
+  const std::int64_t count = std::ssize(frames_.all());
+  const std::int64_t skipped = std::min(start_.skipped, count);
   start_.skipped -= skipped;
-  const std::size_t first = std::max(static_cast<std::size_t>(*shown), static_cast<std::size_t>(skipped));
-  for (std::size_t i = first; i < frames.size(); ++i) {
-    append_frame(*out_, frames[i],
-                 start_.has_ids ? id_of(event.number, i + 1 < frames.size() ? i + 1 : 0) : std::string());
-  }
-  has_ids_ |= start_.has_ids && first < frames.size();
-  return out_->size() < room_ && !over_;
+  const std::int64_t shown = frames_shown(event.number).value_or(count);
+  next_frame_ = static_cast<std::size_t>(std::max(shown, skipped));
+  return send_frames() && out_->size() < room_ && !over_;
 }
 
 http::StreamSource::Next RunStream::end(std::string& out) {
@@ -97,9 +114,13 @@ http::StreamSource::Next RunStream::end(std::string& out) {
 }
 
 http::StreamSource::Next RunStream::pull(std::string& out, std::size_t room) {
-  if (over_) return end(out);
   out_ = &out;
   room_ = room;
+  if (!frames_.empty()) {
+    send_frames();
+    return Next::more;
+  }
+  if (over_) return end(out);
   switch (log_->read(*this, false)) {
     case LogReader::Found::events:
       return Next::more;

@@ -56,7 +56,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
 
   Next pull(std::string& out, std::size_t room) override;
   bool has_ids() const override { return has_ids_; }
-  std::size_t held() const override { return log_ ? log_->held() : 0; }
+  std::size_t held() const override;
   // Whether the run was read to its end. If the stream has ended otherwise, its log cannot be read now.
   bool is_over() const { return over_; }
 
@@ -64,13 +64,16 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   bool accept(const task::Event& event) override;
   // How many of the event's frames the client has; empty: all of them.
   std::optional<int> frames_shown(task::EventNumber event) const;
+  bool send_frames();
   Next end(std::string& out);
   std::string id_of(task::EventNumber event, std::size_t frame) const;
 
   Start start_;
   const std::string id_prefix_;
   std::optional<LogReader> log_;
-  protocol::chat::Frames frames_;
+  protocol::chat::Frames frames_;  // of the last event; empty once they are sent
+  std::size_t next_frame_ = 0;     // the first that is not sent
+  task::EventNumber number_;       // the last event
   bool over_ = false;
   bool has_ids_ = false;        // a frame was sent
   std::string* out_ = nullptr;  // during a pull

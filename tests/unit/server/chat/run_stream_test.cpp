@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
@@ -34,14 +35,23 @@ class ThreeFrames final : public protocol::chat::RunView {
   int told_ = 0;
 };
 
+// Shows each event as three large frames.
+class LargeFrames final : public protocol::chat::RunView {
+ public:
+  static constexpr std::size_t kBytes = 100'000;
+  void show(const task::Event&, protocol::chat::Frames& out) override {
+    for (int i = 0; i < 3; ++i) out.add() = std::string(kBytes, 'x');
+  }
+};
+
 // A stream and its consumer, which pulls it as the connection layer would.
 class Reader {
  public:
   Reader(EngineBench& bench, task::TaskKey task, task::EventNumber before,
-         std::optional<RunPosition> shown = {}, std::optional<std::int64_t> skipped = {})
+         std::optional<RunPosition> shown = {}, std::optional<std::int64_t> skipped = {},
+         std::unique_ptr<protocol::chat::RunView> view = std::make_unique<ThreeFrames>())
       : services_{bench.engine(), catalogue_, options_, readers_, {}} {
-    RunStream::Start start{
-        task, {"t 1"}, before, shown, false, std::make_unique<ThreeFrames>(), [this] { ++left; }};
+    RunStream::Start start{task, {"t 1"}, before, shown, false, std::move(view), [this] { ++left; }};
     start.has_ids = !skipped;
     start.skipped = skipped.value_or(0);
     if (skipped) start.last_words = "[DONE]";
@@ -57,13 +67,17 @@ class Reader {
     std::string out;
     while (true) {
       const int seen = wakes();
+      const std::size_t before = out.size();
       const Next next = stream_->pull(out, 64 + out.size());
+      most_pulled = std::max(most_pulled, out.size() - before);
+      most_held = std::max(most_held, stream_->held());
       if (next == Next::end) return out;
       if (next == Next::wait) REQUIRE(woken_since(seen));
     }
   }
 
   int left = 0;
+  std::size_t most_pulled = 0, most_held = 0;  // after one pull
 
  private:
   int wakes() {
@@ -194,6 +208,16 @@ TEST_CASE("RunStream: without ids a client names how many frames it has, and the
     Reader rest(bench, task, {0}, {}, static_cast<std::int64_t>(has));
     CHECK(rest.pull_to_end() == joined(blocks, std::min(has, blocks.size() - 1)));
   }
+}
+
+TEST_CASE("RunStream: large frames of one event are sent one by one, and those that are left count as held") {
+  EngineBench bench;
+  const auto [task, second] = two_runs(bench);
+  Reader reader(bench, task, {0}, {}, {}, std::make_unique<LargeFrames>());
+  CHECK(reader.pull_to_end().size() > 6 * LargeFrames::kBytes);
+  CHECK(reader.most_pulled < 2 * LargeFrames::kBytes);
+  CHECK(reader.most_held >= 2 * LargeFrames::kBytes);
+  CHECK(reader.most_held < 3 * LargeFrames::kBytes);
 }
 
 TEST_CASE("RunStream: a client that leaves before the end is reported as left") {
