@@ -501,6 +501,8 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   stream.hungry = *next == StreamSource::Next::more;
   stream.ended = *next == StreamSource::Next::end;
+  // The source has worked without a result, and will go on.
+  const bool is_at_work = stream.hungry && scratch_.empty();
   if (!scratch_.empty()) {
     write_events(scratch_, stream.chunked, connection.output);
     stream.last_event = now();
@@ -509,7 +511,7 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
   if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
   count_stream(connection);
-  return Step::again;
+  return is_at_work ? Step::later : Step::again;
 }
 
 // ---- Unsent bytes

@@ -84,7 +84,7 @@ struct Reply {
 class StreamSource {
  public:
   enum class Next {
-    more,  // bytes were appended; more may be available now
+    more,  // more may be available now; if no bytes were appended, other connections come first
     wait,  // no bytes now; the source will call the stream's waker
     end,   // the stream ends after the appended bytes
   };

@@ -7,7 +7,9 @@
 // Threads: one at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,6 +34,21 @@ class Frames {
     frames_.push_back({std::string(event), {}});
     return frames_.back().data;
   }
+  // The client has the next `count` frames already, and does not get them.
+  void skip(std::int64_t count) { skipped_ = count; }
+  // Whether the client has the next frame. If so, this call stands for it: a view that asks does not add it.
+  // A view need not ask.
+  bool skips_next() {
+    if (skipped_ == 0) return false;
+    --skipped_;
+    return true;
+  }
+  // How many of the frames here, from the first, the client has.
+  std::int64_t skip_added() {
+    const std::int64_t count = std::min(skipped_, std::ssize(frames_));
+    skipped_ -= count;
+    return count;
+  }
   // The HTTP status if the last frame is a whole answer.
   int status = 200;
 
@@ -46,6 +63,7 @@ class Frames {
 
  private:
   std::vector<Frame> frames_;
+  std::int64_t skipped_ = 0;  // of those to come
 };
 
 // The facts that a view needs in addition to the events.

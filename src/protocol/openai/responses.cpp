@@ -74,12 +74,17 @@ class ResponseView final : public chat::RunView {
   struct Item {
     Kind kind = Kind::message;
     std::string id;
-    std::int64_t place = 0;          // output_index
-    std::vector<std::string> parts;  // those that are complete, as JSON
-    bool is_part_open = false;
-    std::string text;        // of the open part
-    std::size_t length = 0;  // of the text, in characters
-    std::string links;       // of the open part: a list's values, as JSON
+    std::int64_t place = 0;  // output_index
+    // The item as it will be if it is completed, so far. It is written as its text comes: at the end of a
+    // large one there is little left to do.
+    std::string json;
+    std::size_t head_size = 0;    // of what is before its parts
+    std::int64_t part_count = 0;  // that are complete
+    bool is_part_open = false;    // the next three are of the open part
+    std::size_t part_at = 0;      // in `json`
+    std::size_t text_at = 0;      // in `json`, with its quote
+    std::size_t length = 0;       // of the text, in characters
+    std::string links;            // of the open part: a list's values, as JSON
     int link_count = 0;
   };
 
@@ -208,35 +213,44 @@ class ResponseView final : public chat::RunView {
     item.kind = kind;
     item.id = name_of(kind == Kind::message ? kMessage : kReasoning, facts_.task, std::to_string(now_.value));
     item.place = places_++;
+    item.json = head_of(item, "completed");
+    item.head_size = item.json.size();
     tell("response.output_item.added", out, [&](Writer& w) {
-      w.member("output_index", item.place).key("item");
-      write_item(w, item, "in_progress");
+      w.member("output_index", item.place).key("item").raw(head_of(item, "in_progress") + "]}");
     });
     return item;
   }
 
   void add_text(Item& item, std::string_view text, chat::Frames& out) {
-    if (!std::exchange(item.is_part_open, true)) {
-      const bool is_message = item.kind == Kind::message;
-      tell(is_message ? "response.content_part.added" : "response.reasoning_summary_part.added", out,
-           [&](Writer& w) {
-             place(w, item).key("part");
-             write_part(w, item);
-           });
-    }
-    if (text.empty()) return;
-    item.text += text;
-    item.length += base::length_of(text);
     const bool is_message = item.kind == Kind::message;
+    if (!item.is_part_open) begin_part(item, out);
+    if (text.empty()) return;
+    const std::string quoted = json::string_of(text);
+    item.json.append(quoted, 1, quoted.size() - 2);
+    item.length += base::length_of(text);
     tell(is_message ? "response.output_text.delta" : "response.reasoning_summary_text.delta", out,
          [&](Writer& w) {
-           place(w, item).member("delta", text);
+           place(w, item).key("delta").raw(quoted);
            if (is_message) w.key("logprobs").array([] {});
          });
   }
 
+  void begin_part(Item& item, chat::Frames& out) {
+    const bool is_message = item.kind == Kind::message;
+    const std::string_view head =
+        is_message ? R"({"type":"output_text","text":")" : R"({"type":"summary_text","text":")";
+    item.is_part_open = true;
+    if (item.part_count > 0) item.json += ',';
+    item.part_at = item.json.size();
+    item.json += head;
+    item.text_at = item.json.size() - 1;
+    item.length = 0;
+    tell(is_message ? "response.content_part.added" : "response.reasoning_summary_part.added", out,
+         [&](Writer& w) { place(w, item).key("part").raw(std::string(head) + tail_of(item)); });
+  }
+
   void add_part(Item& item, const ShownPart& part, chat::Frames& out) {
-    const std::size_t begins = item.length;
+    const std::size_t begins = item.is_part_open ? item.length : 0;
     add_text(item, part.text, out);
     if (part.url.empty()) return;
     std::string link;
@@ -255,19 +269,17 @@ class ResponseView final : public chat::RunView {
   void end_part(Item& item, chat::Frames& out) {
     if (!std::exchange(item.is_part_open, false)) return;
     const bool is_message = item.kind == Kind::message;
-    std::string part;
-    Writer in_part(part);
-    write_part(in_part, item);
+    const std::size_t text_ends = item.json.size() + 1;  // with its quote
+    item.json += tail_of(item);
+    const std::string_view written = item.json;
     tell(is_message ? "response.output_text.done" : "response.reasoning_summary_text.done", out,
          [&](Writer& w) {
-           place(w, item).member("text", item.text);
+           place(w, item).key("text").raw(written.substr(item.text_at, text_ends - item.text_at));
            if (is_message) w.key("logprobs").array([] {});
          });
     tell(is_message ? "response.content_part.done" : "response.reasoning_summary_part.done", out,
-         [&](Writer& w) { place(w, item).key("part").raw(part); });
-    item.parts.push_back(std::move(part));
-    item.text.clear();
-    item.length = 0;
+         [&](Writer& w) { place(w, item).key("part").raw(written.substr(item.part_at)); });
+    ++item.part_count;
     item.links.clear();
     item.link_count = 0;
   }
@@ -277,14 +289,16 @@ class ResponseView final : public chat::RunView {
     Item* const item = open_.find(source);
     if (item == nullptr) return;
     end_part(*item, out);
-    std::string json;
-    Writer whole(json);
-    write_item(whole, *item, status);
-    tell("response.output_item.done", out,
-         [&](Writer& w) { w.member("output_index", item->place).key("item").raw(json); });
-    if (status == "completed") {
+    item->json += "]}";
+    const bool is_whole = status == "completed";
+    tell("response.output_item.done", out, [&](Writer& w) {
+      w.member("output_index", item->place).key("item");
+      if (is_whole) return w.raw(item->json);
+      return w.raw(head_of(*item, status) + item->json.substr(item->head_size));
+    });
+    if (is_whole) {
       sources_.emplace(source, item->place);
-      output_.emplace(item->place, std::move(json));
+      output_.emplace(item->place, std::move(item->json));
     }
     open_.remove(source);
   }
@@ -336,28 +350,26 @@ class ResponseView final : public chat::RunView {
 
   static Writer& place(Writer& w, const Item& item) {
     w.member("item_id", item.id).member("output_index", item.place);
-    return w.member(item.kind == Kind::message ? "content_index" : "summary_index",
-                    static_cast<std::int64_t>(item.parts.size()));
+    return w.member(item.kind == Kind::message ? "content_index" : "summary_index", item.part_count);
   }
 
-  // The open part.
-  static void write_part(Writer& w, const Item& item) {
+  // The item up to its first part.
+  static std::string head_of(const Item& item, std::string_view status) {
+    const bool is_message = item.kind == Kind::message;
+    std::string head;
+    Writer w(head);
     w.object([&] {
-      const bool is_message = item.kind == Kind::message;
-      w.member("type", is_message ? "output_text" : "summary_text").member("text", item.text);
-      if (is_message) w.key("annotations").raw("[" + item.links + "]").key("logprobs").array([] {});
-    });
-  }
-
-  static void write_item(Writer& w, const Item& item, std::string_view status) {
-    w.object([&] {
-      const bool is_message = item.kind == Kind::message;
       w.member("id", item.id).member("type", is_message ? "message" : "reasoning").member("status", status);
       if (is_message) w.member("role", "assistant");
-      w.key(is_message ? "content" : "summary").each(item.parts, [&](const std::string& part) {
-        w.raw(part);
-      });
+      w.key(is_message ? "content" : "summary").array([] {});
     });
+    head.resize(head.size() - std::string_view("]}").size());
+    return head;
+  }
+
+  // The open part after its text.
+  static std::string tail_of(const Item& item) {
+    return item.kind == Kind::message ? R"(","annotations":[)" + item.links + R"(],"logprobs":[]})" : R"("})";
   }
 
   // ---- The response.
@@ -424,7 +436,7 @@ class ResponseView final : public chat::RunView {
   template <class F>
   void tell(std::string_view type, chat::Frames& out, F&& members) {
     const std::int64_t number = sequence_++;
-    if (!facts_.streams) return;
+    if (!facts_.streams || out.skips_next()) return;
     Writer w(out.add(type));
     w.object([&] {
       w.member("type", type).member("sequence_number", number);

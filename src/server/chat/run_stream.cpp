@@ -49,7 +49,9 @@ RunStream::RunStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
       id_prefix_(start_.id_begins + base::percent_encoded(start_.task.value) + ":"),
       log_(std::in_place, services, start_.key, start_.before, std::move(waker), std::move(start_.account)),
-      over_(start_.nothing_follows) {}
+      over_(start_.nothing_follows) {
+  frames_.skip(start_.skipped);
+}
 
 RunStream::~RunStream() {
   log_.reset();  // stop following the task first
@@ -99,11 +101,12 @@ bool RunStream::accept(const task::Event& event) {
   over_ = status != nullptr && task::is_stopped(status->status.state);
   number_ = event.number;
   const std::int64_t count = std::ssize(frames_.all());
-  const std::int64_t skipped = std::min(start_.skipped, count);
-  start_.skipped -= skipped;
   const std::int64_t shown = frames_shown(event.number).value_or(count);
-  next_frame_ = static_cast<std::size_t>(std::max(shown, skipped));
-  return send_frames() && out_->size() < room_ && !over_;
+  const std::int64_t first = std::max(shown, frames_.skip_added());
+  next_frame_ = static_cast<std::size_t>(first);
+  // They cost time like any other.
+  if (first >= count) unseen_ += task::weight_of(event.body);
+  return send_frames() && out_->size() + unseen_ < room_ && !over_;
 }
 
 http::StreamSource::Next RunStream::end(std::string& out) {
@@ -116,6 +119,7 @@ http::StreamSource::Next RunStream::end(std::string& out) {
 http::StreamSource::Next RunStream::pull(std::string& out, std::size_t room) {
   out_ = &out;
   room_ = room;
+  unseen_ = 0;
   if (!frames_.empty()) {
     send_frames();
     return Next::more;

@@ -1,8 +1,8 @@
 // RunStream: one run of a task as the stream of a chat protocol.
 //
-// The run is encoded from its first event, because a view tracks what is open; frames the client has already
-// are omitted. Ids: `<task>:<number>` on the last frame of an event, `<task>:<number>.<k>` on the k-th of the
-// frames before it. An event without frames sends no block and leaves a gap in the numbers.
+// The run is shown to the view from its first event, because a view tracks what is open; frames the client
+// has already are omitted. Ids: `<task>:<number>` on the last frame of an event, `<task>:<number>.<k>` on the
+// k-th of the frames before it. An event without frames sends no block and leaves a gap in the numbers.
 // Threads: as a StreamSource, on the server's loop.
 #pragma once
 
@@ -78,6 +78,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   bool has_ids_ = false;        // a frame was sent
   std::string* out_ = nullptr;  // during a pull
   std::size_t room_ = 0;
+  std::size_t unseen_ = 0;  // bytes of events that this pull has shown to the view alone
 };
 
 }  // namespace baton::server::chat

@@ -338,6 +338,46 @@ TEST_CASE("HttpServer: what a source holds behind unread events counts once it w
   CHECK(eventually([&] { return test.server.counts().streams == 1; }));
 }
 
+TEST_CASE("HttpServer: streams whose sources work without a result take turns") {
+  struct Turns {
+    int open = 0;
+    std::string pulls;  // the streams' names, in order
+  };
+  static constexpr std::size_t kPulls = 1'000;
+  // Works until both streams have been pulled that often together.
+  class Source final : public StreamSource {
+   public:
+    Source(Guarded<Turns>& turns, char name) : turns_(turns), name_(name) {
+      turns_.with([](Turns& now) { ++now.open; });
+    }
+    Next pull(std::string&, std::size_t) override {
+      return turns_.with([&](Turns& now) {
+        if (now.open == 2 && now.pulls.size() < kPulls) now.pulls += name_;
+        return now.pulls.size() == kPulls ? Next::end : Next::more;
+      });
+    }
+
+   private:
+    Guarded<Turns>& turns_;
+    const char name_;
+  };
+  Guarded<Turns> turns;
+  TestServer test([&](const std::shared_ptr<Exchange>& exchange) {
+    const char name = exchange->request().path.back();
+    exchange->open_stream({}, [&turns, name](const Waker&) { return std::make_unique<Source>(turns, name); });
+  });
+  Client first(test.port), second(test.port);
+  first.send(get("/a"));
+  second.send(get("/b"));
+  for (Client* client : {&first, &second}) {
+    CHECK(client->read_answer().status == 200);
+    CHECK(client->read_chunk().empty());
+  }
+  const std::string pulls = turns.with([](const Turns& now) { return now.pulls; });
+  CHECK(pulls.size() == kPulls);
+  for (const char name : {'a', 'b'}) CHECK(pulls.find(std::string(8, name)) == std::string::npos);
+}
+
 TEST_CASE("HttpServer: streams over the limit get 503 with Retry-After") {
   Feed feed;
   Limits limits;

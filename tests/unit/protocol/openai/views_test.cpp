@@ -60,7 +60,7 @@ std::vector<EventBody> run(std::vector<EventBody> bodies, EventBody end = status
 }
 
 Frames shown(const protocol::chat::Protocol& protocol, const std::vector<EventBody>& bodies, bool streams,
-             std::string* now = nullptr) {
+             std::string* now = nullptr, std::size_t has = 0) {
   RunFacts facts;
   facts.task.value = "t1";
   facts.conversation.value = "c1";
@@ -69,6 +69,7 @@ Frames shown(const protocol::chat::Protocol& protocol, const std::vector<EventBo
   facts.streams = streams;
   const auto view = protocol.view(facts);
   Frames frames;
+  frames.skip(static_cast<std::int64_t>(has));
   std::int64_t number = 0;
   for (const EventBody& body : bodies)
     view->show({{++number}, base::from_ms((1000 + number) * 1000), body}, frames);
@@ -272,6 +273,44 @@ TEST_CASE("OpenAI response: every end has its event and status") {
   CHECK(ends(status(State::failed, "no luck")) == "failed failed no luck");
   CHECK(ends(status(State::rejected, "no")) == "failed failed no");
   CHECK(ends(status(State::canceled)) == "incomplete cancelled ");
+}
+
+TEST_CASE("OpenAI response: frames that the client has are not written, and the others are the same") {
+  const auto ends_well =
+      run({text("a \"quoted\" word\n", true), task::ReasoningDelta{{"s1"}, "hm", true, false},
+           text("", false, true), artifact({Part::of_text("one"), file()}, false, false)});
+  const auto ends_badly = run({text("Hel", true)}, status(State::failed, "no luck"));
+  for (const auto& bodies : {ends_well, ends_badly}) {
+    const Frames all = shown(protocol::openai::responses(), bodies, true);
+    for (std::size_t has = 0; has <= all.all().size(); ++has) {
+      CAPTURE(has);
+      const Frames rest = shown(protocol::openai::responses(), bodies, true, nullptr, has);
+      REQUIRE(rest.all().size() == all.all().size() - has);
+      for (std::size_t i = 0; i < rest.all().size(); ++i)
+        CHECK(rest.all()[i].data == all.all()[has + i].data);
+    }
+  }
+}
+
+TEST_CASE("OpenAI response: an item at its end has the texts of all its pieces") {
+  const auto frames = shown(
+      protocol::openai::responses(),
+      run({text("a \"b\"", true), text("\n\xc3\xa9", false, true), artifact({Part::of_text("x"), file()})}),
+      true);
+  Lines done;
+  for (const auto& frame : frames.all()) {
+    if (frame.event == "response.output_item.done")
+      done.emplace_back(parsed(frame.data).root()["item"].raw());
+  }
+  const std::string head = R"(","type":"message","status":"completed","role":"assistant","content":[)";
+  const std::string link = "http://h/agents/echo/tasks/t1/artifacts/a1/parts/1";
+  CHECK(done == Lines{R"({"id":"msg_t1_4)" + head +
+                          R"({"type":"output_text","text":"a \"b\"\né","annotations":[],"logprobs":[]}]})",
+                      R"({"id":"msg_t1_6)" + head +
+                          R"({"type":"output_text","text":"x","annotations":[],"logprobs":[]},)" +
+                          R"({"type":"output_text","text":"[a.zip]()" + link + R"x()","annotations":[)x" +
+                          R"({"type":"url_citation","url":")" + link + R"(","title":"a.zip",)" +
+                          R"("start_index":0,"end_index":59}],"logprobs":[]}]})"});
 }
 
 TEST_CASE("OpenAI usage: the models' calls are added up") {

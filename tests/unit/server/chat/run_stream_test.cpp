@@ -44,6 +44,19 @@ class LargeFrames final : public protocol::chat::RunView {
   }
 };
 
+// Writes only frames that the client does not have, one for each event.
+class AskingView final : public protocol::chat::RunView {
+ public:
+  explicit AskingView(int& told) : told_(told) {}
+  void show(const task::Event&, protocol::chat::Frames& out) override {
+    ++told_;
+    if (!out.skips_next()) out.add() = "{}";
+  }
+
+ private:
+  int& told_;
+};
+
 // A stream and its consumer, which pulls it as the connection layer would.
 class Reader {
  public:
@@ -71,6 +84,7 @@ class Reader {
       const Next next = stream_->pull(out, 64 + out.size());
       most_pulled = std::max(most_pulled, out.size() - before);
       most_held = std::max(most_held, stream_->held());
+      if (after_pull) after_pull();
       if (next == Next::end) return out;
       if (next == Next::wait) REQUIRE(woken_since(seen));
     }
@@ -78,6 +92,7 @@ class Reader {
 
   int left = 0;
   std::size_t most_pulled = 0, most_held = 0;  // after one pull
+  std::function<void()> after_pull;
 
  private:
   int wakes() {
@@ -218,6 +233,25 @@ TEST_CASE("RunStream: large frames of one event are sent one by one, and those t
   CHECK(reader.most_pulled < 2 * LargeFrames::kBytes);
   CHECK(reader.most_held >= 2 * LargeFrames::kBytes);
   CHECK(reader.most_held < 3 * LargeFrames::kBytes);
+}
+
+TEST_CASE(
+    "RunStream: a client that has all frames gets none, and a pull reads about as much as there is room") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t 1"));
+  REQUIRE(accepted);
+  const auto turn = bench.scripted().next();
+  constexpr int kEvents = 20;
+  for (int i = 0; i < kEvents; ++i)
+    turn->sink->emit(task::Custom{"c", task::Json{"\"" + std::string(1000, 'x') + "\""}});
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  int told = 0, before = 0, most = 0;
+  Reader reader(bench, accepted->key, {0}, {}, std::int64_t{1} << 40, std::make_unique<AskingView>(told));
+  reader.after_pull = [&] { most = std::max(most, told - std::exchange(before, told)); };
+  CHECK(reader.pull_to_end() == "data: [DONE]\n\n");
+  CHECK(told > kEvents);
+  CHECK(most < kEvents / 2);
 }
 
 TEST_CASE("RunStream: a client that leaves before the end is reported as left") {
