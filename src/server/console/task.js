@@ -289,7 +289,8 @@ function parsed(text) {
   try {
     return exactJson(text);
   } catch (error) {
-    throw new Error(`The data cannot be sent: ${error instanceof Error ? error.message : error}`);
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new Error(`The data is not JSON: ${error.message}`);
   }
 }
 

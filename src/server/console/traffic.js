@@ -75,7 +75,8 @@ export class Traffic extends HTMLElement {
         place.replaceChildren();
         this.sendAgain({ ...request, body });
       } catch (error) {
-        problem.textContent = `This cannot be sent: ${error instanceof Error ? error.message : error}`;
+        const what = error instanceof SyntaxError ? "This is not JSON: " : "";
+        problem.textContent = `${what}${error instanceof Error ? error.message : error}`;
         problem.hidden = false;
       }
     });

@@ -16,7 +16,7 @@ constexpr std::size_t kPlacesMax = 3;
 // Where A2A's patterns are looked for.
 enum class Base { as_written, below_v1, behind_tenant };
 
-// The places of a path that has the shape of a pattern, as received.
+// The places of a path that has the shape of a pattern, with their names as in the pattern, as received.
 struct Shape {
   std::array<std::pair<std::string_view, std::string_view>, kPlacesMax> places;
   std::size_t count = 0;
@@ -33,14 +33,9 @@ bool has_shape(std::string_view pattern, std::string_view path, Shape& shape) {
       continue;
     }
     const std::size_t close = pattern.find('}');
-    std::string_view name = pattern.substr(1, close - 1);
+    const std::string_view name = pattern.substr(1, close - 1);
     pattern.remove_prefix(close + 1);
-    std::string_view given = path;
-    if (name.ends_with(kRest)) {
-      name.remove_suffix(kRest.size());
-    } else {
-      given = path.substr(0, path.find('/'));
-    }
+    std::string_view given = name.ends_with(kRest) ? path : path.substr(0, path.find('/'));
     const std::string_view ending = pattern.substr(0, pattern.find('/'));
     if (!given.ends_with(ending) || given.size() == ending.size()) return false;
     given.remove_suffix(ending.size());
@@ -69,10 +64,12 @@ bool fits(const PathRow& row, std::string_view path, Shape& shape, PathMatch& ma
   for (std::size_t i = 0; i < shape.count; ++i) {
     auto [name, text] = shape.places[i];
     const bool is_number = name.starts_with('#');
+    const bool is_rest = name.ends_with(kRest);  // looked up in a table of its own
     if (is_number) name.remove_prefix(1);
+    if (is_rest) name.remove_suffix(kRest.size());
     if (is_number && !base::number_in<std::size_t>(text)) return false;
     auto value = is_number || !is_as_received(row.place) ? std::optional(std::string(text)) : decoded(text);
-    if (!value || !base::is_utf8(*value)) return false;
+    if (!value || (!is_rest && !base::is_utf8(*value))) return false;
     match.places.emplace_back(name, std::move(*value));
   }
   return true;

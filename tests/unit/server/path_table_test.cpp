@@ -121,6 +121,7 @@ TEST_CASE("PathTable: a place takes one segment, decoded where the path is as it
   for (const char* path : {"/v1/responses/\xff", "/v1/models/\xc3", "/v1/responses/\xed\xa0\x80/cancel"})
     CHECK(find_path(paths_at(Place::root), "GET", path).row == nullptr);
   CHECK(find_path(paths_at(Place::root), "GET", "/v1/responses/\xc3\xa4").row != nullptr);
+  CHECK(find_path(paths_at(Place::operators), "GET", "/operate/v1/\xff").row != nullptr);  // answers itself
   CHECK(find_path(paths_at(Place::root), "POST", "/v1/aibot/bots//send-message").row == nullptr);
 }
 
