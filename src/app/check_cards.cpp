@@ -43,8 +43,7 @@ void add_unsigned(const fs::path& file, const std::string& agent, CheckedCards& 
   const std::string view =
       protocol::write_card({card, "https://host/", "https://host", ""}, protocol::CardView::v1_0);
   for (const std::string& pointer : protocol::empty_values(json::Document::view_of(view).root())) {
-    const std::string_view at = json::nearest_value(root, pointer).raw();
-    const json::TextPlace place = json::place_at(*text, static_cast<std::size_t>(at.data() - text->data()));
+    const json::TextPlace place = json::place_at(*text, json::nearest_value(root, pointer).offset());
     checked.findings.push_back({agent,
                                 false,
                                 {file.string(), place.line, place.column, pointer,

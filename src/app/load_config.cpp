@@ -84,9 +84,8 @@ class Loader {
   }
   // Reports an error at a value's position, like a compiler: "baton.json:3:11: /port".
   void wrong_in_file(std::string_view pointer, std::string_view what) {
-    const std::string_view at = json::nearest_value(file_, pointer).raw();
     const json::TextPlace place =
-        json::place_at(sources_.file_text, static_cast<std::size_t>(at.data() - sources_.file_text.data()));
+        json::place_at(sources_.file_text, json::nearest_value(file_, pointer).offset());
     wrong(sources_.file_name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
               std::string(pointer),
           what);

@@ -32,7 +32,7 @@ class Place {
     return {text_, value, pointer_ + "/" + std::to_string(number)};
   }
   auto wrong(const std::string& reason) const {
-    const auto place = json::place_at(text_, static_cast<std::size_t>(value_.raw().data() - text_.data()));
+    const auto place = json::place_at(text_, value_.offset());
     return fail(ErrorCode::invalid_argument, std::to_string(place.line) + ":" + std::to_string(place.column) +
                                                  ": " + (pointer_.empty() ? "" : pointer_ + ": ") + reason);
   }

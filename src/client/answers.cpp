@@ -129,7 +129,8 @@ std::optional<std::string_view> StreamReading::result_of(const Event& event) {
     return std::nullopt;
   }
   const auto answer = dialect_->read_answer(document->root(), event.event.type != "error");
-  if (answer && !answer->error) return answer->result.raw();
+  if (answer && !answer->error)
+    return std::string_view(event.event.data).substr(answer->result.offset(), answer->result.raw().size());
   refuse(answer ? from_remote(*answer->error) : CallError{answer.error().for_caller, 0, false});
   return std::nullopt;
 }
@@ -168,12 +169,13 @@ StreamEnd StreamReading::end(const base::Result<outbound::HttpAnswer>& answer,
 tl::expected<task::Json, CallError> result_in(const protocol::a2a::ClientDialect& dialect,
                                               outbound::HttpAnswer& answer) {
   std::string& body = answer.body;
-  const auto find = [&]() -> std::optional<std::string_view> {
+  const auto find = [&]() -> std::optional<std::string_view> {  // in the body
     const bool good = answer.status >= 200 && answer.status <= 299;
     const auto document = json::Document::parse_view(body);
     if (!document) return std::nullopt;
     const auto result = dialect.read_answer(document->root(), good);
-    return result && !result->error ? std::optional(result->result.raw()) : std::nullopt;
+    if (!result || result->error) return std::nullopt;
+    return std::string_view(body).substr(result->result.offset(), result->result.raw().size());
   };
   const auto found = find();
   if (!found) return tl::unexpected(from_answer(&dialect, answer, body));

@@ -344,6 +344,10 @@ std::uint32_t Document::after(std::uint32_t node) const {
   return first == '[' || first == '{' ? value.first : node + 1;
 }
 
+std::size_t Value::offset() const {
+  return missing() ? 0 : document_->nodes_[node_].begin;
+}
+
 bool Value::is_mended() const {
   return !missing() && document_->is_mended_;
 }

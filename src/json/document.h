@@ -51,8 +51,10 @@ class Value {
   std::optional<std::int64_t> integer() const;
   std::optional<double> real() const;
 
-  // The bytes of the value in the text, unchanged.
+  // The bytes of the value, unchanged but for half a surrogate pair; valid as long as the Document.
   std::string_view raw() const;
+  // Where they begin in the text that was parsed; their size there is the same. 0 if the value is missing.
+  std::size_t offset() const;
   task::Json json() const { return task::Json{std::string(raw())}; }
 
   // The member of an object, or missing. If a member is repeated the last one counts, as in JavaScript; see

@@ -91,9 +91,8 @@ class Loader {
   static Finding finding(const Reading& card, const SchemaProblem& problem) {
     Finding found{card.file.string(), 0, 0, problem.pointer, problem.reason};
     if (!card.document) return found;
-    const std::string_view at = json::nearest_value(card.document->root(), problem.pointer).raw();
-    const json::TextPlace place =
-        json::place_at(card.text, static_cast<std::size_t>(at.data() - card.text.data()));
+    const json::Value at = json::nearest_value(card.document->root(), problem.pointer);
+    const json::TextPlace place = json::place_at(card.text, at.offset());
     found.line = place.line;
     found.column = place.column;
     return found;

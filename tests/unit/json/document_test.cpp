@@ -140,8 +140,10 @@ TEST_CASE("Document: half a surrogate pair reads as U+FFFD, in the bytes of valu
     CHECK((value->root().raw().find("\\ufffd") != std::string_view::npos) == is_mended);
   }
   // A text that is borrowed, and one that is refused for another reason, at its place.
-  const std::string borrowed = R"({"a":"\udc00"})";
-  CHECK(Document::view_of(borrowed).root()["a"].string() == lost);
+  const std::string borrowed = R"({"a":"\udc00","b":[1]})";
+  const Document view = Document::view_of(borrowed);
+  CHECK(view.root()["a"].string() == lost);
+  CHECK(borrowed.substr(view.root()["b"].offset(), 3) == "[1]");
   const auto refused = Document::parse(R"(["\udc00",])");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().for_caller.starts_with("at byte 10"));
