@@ -510,7 +510,8 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
   if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
-  count_stream(connection);
+  // Without output the client owes nothing: the source is still looking.
+  if (!connection.output.empty()) count_stream(connection);
   return is_at_work ? Step::later : Step::again;
 }
 

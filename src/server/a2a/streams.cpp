@@ -81,7 +81,6 @@ LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& acce
                                std::optional<task::Task> task) {
   LogStream::Start start;
   start.share = std::move(call->share);
-  start.account = call->identity.value;
   start.task = accepted.key;
   start.after = accepted.before;
   start.ends_at = [rules = call->rules](task::State state) { return rules.stream_ends_at(state); };
@@ -293,7 +292,6 @@ void subscribe(const CallPtr& call, protocol::a2a::TaskRequest request) {
   const auto head = call->services.engine.reader().head(call->ref(request.id));
   if (!head) return call->refuse(head.error(), request.id);
   LogStream::Start start;
-  start.account = call->identity.value;
   start.task = head->key;
   const StreamForm form =
       form_of(*call, head->origin, request.numbers, history_of(*call, request, head->origin));

@@ -97,7 +97,6 @@ void ConversationStream::begin(Next next, std::optional<RunPosition> shown) {
   RunStream::Start start{shown_.key, shown_.name.task, shown_.name.before, shown, false, nullptr, {}};
   start.view = start_.view(shown_.name, std::move(next.asked));
   start.id_begins = start_.place.prefix();
-  start.account = task::account_of(start_.context.caller);
   run_ = std::make_unique<RunStream>(services_, std::move(start), shared_->wake);
 }
 
@@ -155,7 +154,7 @@ bool ConversationStream::look() {
   };
   if (services_.pages == nullptr) return services_.readers.try_submit([work]() mutable { work(nullptr); });
   services_.pages->enter(
-      std::string(task::account_of(start_.context.caller)), kLookBytes,
+      {}, kLookBytes,
       [&readers = services_.readers, shared = shared_, work](const AnswerBudget::SharePtr& share) {
         if (share && readers.try_submit([work, share]() mutable { work(share); })) return;
         shared->deliver(base::fail(base::ErrorCode::overloaded, "", "too many requests read logs"), {});

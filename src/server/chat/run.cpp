@@ -82,7 +82,6 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       start.has_ids = self->protocol.has_frame_ids();
       start.last_words = self->protocol.last_words();
       start.skipped = skipped;
-      start.account = task::account_of(self->call->caller);
       start.left = [&services, key = task.key, agent = self->call->agent.name, before] {
         services.engine.tasks().client_left(key, agent, before);
       };

@@ -48,7 +48,7 @@ void append_frame(std::string& out, protocol::chat::Frames::Frame& frame, std::s
 RunStream::RunStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
       id_prefix_(start_.id_begins + base::percent_encoded(start_.task.value) + ":"),
-      log_(std::in_place, services, start_.key, start_.before, std::move(waker), std::move(start_.account)),
+      log_(std::in_place, services, start_.key, start_.before, std::move(waker)),
       over_(start_.nothing_follows) {
   frames_.skip(start_.skipped);
 }
@@ -72,10 +72,7 @@ std::string RunStream::id_of(task::EventNumber event, std::size_t frame) const {
 }
 
 std::size_t RunStream::held() const {
-  std::size_t bytes = log_ ? log_->held() : 0;
-  const auto& frames = frames_.all();
-  for (std::size_t i = next_frame_; i < frames.size(); ++i) bytes += frames[i].data.size();
-  return bytes;
+  return (log_ ? log_->held() : 0) + frames_bytes_;
 }
 
 // Appends frames of the last event, at least one, until the room is used up. Returns whether none are left.
@@ -84,6 +81,7 @@ bool RunStream::send_frames() {
   for (bool any = false; next_frame_ < frames.size(); any = true) {
     if (any && out_->size() >= room_) return false;
     auto& frame = frames[next_frame_++];
+    frames_bytes_ -= frame.data.size();
     const std::size_t place = next_frame_ < frames.size() ? next_frame_ : 0;
     append_frame(*out_, frame, start_.has_ids ? id_of(number_, place) : std::string());
     base::give_back(frame.data);
@@ -104,6 +102,9 @@ bool RunStream::accept(const task::Event& event) {
   const std::int64_t shown = frames_shown(event.number).value_or(count);
   const std::int64_t first = std::max(shown, frames_.skip_added());
   next_frame_ = static_cast<std::size_t>(first);
+  frames_bytes_ = 0;
+  for (std::size_t i = next_frame_; i < frames_.all().size(); ++i)
+    frames_bytes_ += frames_.all()[i].data.size();
   // They cost time like any other.
   if (first >= count) unseen_ += task::weight_of(event.body);
   return send_frames() && out_->size() + unseen_ < room_ && !over_;

@@ -48,7 +48,6 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     std::int64_t skipped = 0;          // frames, from the run's first, that the client has
     std::string_view last_words = {};  // the data of one more frame at the end; empty: none
     std::string id_begins = {};        // in front of every id
-    std::string account = {};          // as in LogReader
   };
 
   RunStream(const Services& services, Start start, http::Waker waker);
@@ -73,6 +72,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   std::optional<LogReader> log_;
   protocol::chat::Frames frames_;  // of the last event; empty once they are sent
   std::size_t next_frame_ = 0;     // the first that is not sent
+  std::size_t frames_bytes_ = 0;   // of those that are not sent
   task::EventNumber number_;       // the last event
   bool over_ = false;
   bool has_ids_ = false;        // a frame was sent

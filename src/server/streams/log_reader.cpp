@@ -56,10 +56,9 @@ struct LogReader::Shared {
 };
 
 LogReader::LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker,
-                     std::string account, std::vector<task::Event> page)
+                     std::vector<task::Event> page)
     : services_(services),
       task_(task),
-      account_(std::move(account)),
       position_(after),
       page_(std::move(page)),
       page_bytes_(weight_of(page_)),
@@ -145,7 +144,7 @@ bool LogReader::fetch() {
     shared->deliver(after, std::move(events));
   };
   if (services_.pages == nullptr) return services_.readers.try_submit(work);
-  services_.pages->enter(account_, kPageBytesMax,
+  services_.pages->enter({}, kPageBytesMax,
                          [&readers = services_.readers, shared = shared_, after = position_,
                           work](AnswerBudget::SharePtr share) {
                            // The work keeps the share until the page is delivered.

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "http/http_server.h"
@@ -31,10 +30,9 @@ class LogReader {
     ~Taker() = default;
   };
 
-  // `account`: the account that reads of the store count for; empty: they count for none. `page`: the first
-  // events after `after`, if they have been read already.
+  // `page`: the first events after `after`, if they have been read already.
   LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker,
-            std::string account, std::vector<task::Event> page = {});
+            std::vector<task::Event> page = {});
   ~LogReader();
 
   task::TaskKey task() const { return task_; }
@@ -53,7 +51,6 @@ class LogReader {
 
   const Services& services_;
   const task::TaskKey task_;
-  const std::string account_;
   task::EventNumber position_;
   std::vector<task::Event> page_;  // from the store; handed over up to page_next_
   std::size_t page_next_ = 0;

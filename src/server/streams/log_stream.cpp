@@ -43,8 +43,7 @@ LogStream::LogStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
       shown_(start_.after),
       ended_(start_.ended_there),
-      log_(services, start_.task, start_.after, std::move(waker), std::move(start_.account),
-           std::exchange(start_.page, {})) {}
+      log_(services, start_.task, start_.after, std::move(waker), std::exchange(start_.page, {})) {}
 
 std::optional<std::string> LogStream::whole(const Start& start) {
   const auto last =

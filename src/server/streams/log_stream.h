@@ -32,7 +32,6 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
     AnswerBudget::SharePtr share;   // the first block's share of the budget of large answers
     std::vector<task::Event> page;  // the first events after `after`, if read already
     bool ended_there = false;       // the task had ended at `after`
-    std::string account;            // as in LogReader
     EndsAt ends_at;                 // empty: the stream ends at the end of an ended task's log
     View view;
     Framing framing = sse_block;

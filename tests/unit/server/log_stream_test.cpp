@@ -326,25 +326,6 @@ TEST_CASE("LogStream: a page that waits for its reader leaves the budget to othe
   CHECK(slow.out() == quick.out());
 }
 
-TEST_CASE("LogStream: a read that its caller's part of the budget does not allow leaves others their room") {
-  EngineBench bench;
-  const task::TaskKey task = large_task(bench);
-  Budget budget(25 << 20, std::chrono::milliseconds(1));
-  server::AnswerBudget::SharePtr taken;
-  budget.pages.enter("a", 5 << 20, [&](server::AnswerBudget::SharePtr share) { taken = std::move(share); });
-  REQUIRE(taken);
-  const auto start_of = [&](const char* account) {
-    LogStream::Start start = start_at(task, 0);
-    start.account = account;
-    return start;
-  };
-  Reader same(bench, start_of("a"), &budget.pages), other(bench, start_of("b"), &budget.pages);
-  CHECK(same.pull_to_end());
-  CHECK(same.out().empty());  // no room in time
-  CHECK(other.pull_to_end());
-  CHECK_FALSE(other.out().empty());
-}
-
 TEST_CASE("LogStream: a stream whose end was already read is one text, equal to the pulled stream") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
