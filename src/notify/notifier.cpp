@@ -94,8 +94,7 @@ void Notifier::stop() {
 
 void Notifier::abandon() {
   is_abandoned_ = true;
-  const Attempts ended = std::exchange(attempts_, {});
-  for (const Attempt& attempt : ended) on_sent(attempt.waiting, {});
+  while (!attempts_.empty()) attempts_.front().call->give_up();  // which calls on_answer
 }
 
 void Notifier::wake() {
@@ -216,6 +215,7 @@ void Notifier::on_answer(Attempts::iterator at, const base::Result<outbound::Htt
   Attempts ended;
   ended.splice(ended.end(), attempts_, at);
   const Attempt& attempt = ended.front();
+  if (!answer && is_abandoned_) return on_sent(attempt.waiting, {});
   const auto took = SteadyTime::now() - attempt.began;
   attempt_time_.observe(took);
   Outcome outcome = judge(answer, clock_.now());

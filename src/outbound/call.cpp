@@ -89,6 +89,13 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     close();
   }
 
+  void give_up() {
+    run([this] {
+      is_stopped_ = true;
+      lose(canceled());
+    });
+  }
+
   void pause() {
     is_paused_ = true;
     if (stage_ == Stage::receiving) want(0);
@@ -333,7 +340,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     drop_channel();
     answer_.body = std::move(body_);
     body_.clear();
-    auto next = next_hop(*request_, url_, hops_, answer_);
+    auto next = is_stopped_ ? std::nullopt : next_hop(*request_, url_, hops_, answer_);
     if (!next) return end(std::move(answer_));
     ++hops_;
     is_connected_ = false;
@@ -474,6 +481,10 @@ Call::~Call() {
 
 void Call::start() {
   running_->start();
+}
+
+void Call::give_up() {
+  running_->give_up();
 }
 
 void Call::pause() {

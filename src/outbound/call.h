@@ -36,6 +36,10 @@ class Call {
   // Begins. The call may end before this returns.
   void start();
 
+  // Ends the call now: with the answer, if its head has come and suffices (HttpRequest::head_suffices),
+  // otherwise with `unavailable`. Call it after `start`.
+  void give_up();
+
   // Stops reading from the server, so that it has to wait, too; a piece that was read is still delivered.
   void pause();
   void resume();

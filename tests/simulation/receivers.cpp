@@ -125,6 +125,11 @@ class Call::Running : public std::enable_shared_from_this<Call::Running> {
       });
     });
   }
+  void give_up() {
+    const auto self = shared_from_this();  // the end may destroy the call
+    is_canceled_ = true;
+    events_.on_end(base::fail(base::ErrorCode::unavailable, "told to stop"));
+  }
   void cancel() { is_canceled_ = true; }
 
  private:
@@ -144,6 +149,10 @@ Call::~Call() {
 
 void Call::start() {
   running_->start();
+}
+
+void Call::give_up() {
+  running_->give_up();
 }
 
 }  // namespace baton::outbound

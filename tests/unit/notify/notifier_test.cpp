@@ -427,6 +427,23 @@ TEST_CASE("Notifier: stop abandons a send that does not end, and a restart repea
   CHECK(bodies(receiver) == std::vector<std::string>{"task-1@1", "task-1@1", "task-1@2", "task-1@3"});
 }
 
+TEST_CASE("Notifier: a send whose answer has begun when stop abandons it is delivered") {
+  RawServer server([](RawServer& self, int connection) {
+    RawServer::say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+    self.be_silent(connection);
+  });
+  Fixture fixture;
+  fixture.options.stop_grace = 500ms;
+  fixture.restart();
+  fixture.add(1, 1, config("c", server.url()));
+  const auto deadline = std::chrono::steady_clock::now() + patience();
+  while (server.connections() == 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(1ms);
+  fixture.notifier->stop();
+  CHECK_FALSE(fixture.store.entries()[0].open);
+  CHECK(fixture.notifier->counters().delivered == 1);
+}
+
 TEST_CASE("Notifier: a result that cannot be stored is kept, and the webhook is not sent again") {
   WebhookReceiver receiver;
   Fixture fixture;
