@@ -230,16 +230,19 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
 
   // Writes the message for this interface, a large one on another thread, and then calls `then`.
   void write(const Remote& remote, bool streams, void (RemoteTurn::*then)()) {
-    const auto work = [remote, streams](RemoteTurn& turn) { turn.written_ = turn.written(remote, streams); };
     const auto next = [then](RemoteTurn& turn) {
       if (turn.is_canceled_) return;
       if (!turn.written_) return turn.fail("the message to resend is no longer stored");
       (turn.*then)();
     };
     const bool is_small = !errand_.is_about_resending() && task::weight_of(input_.message) <= kSmallMessage;
-    if (!is_small) return elsewhere(services_.turns.blocking, work, next);
-    work(*this);
-    next(*this);
+    if (is_small) {
+      written_ = written(remote, streams);
+      return next(*this);
+    }
+    elsewhere(
+        services_.turns.blocking,
+        [remote, streams](RemoteTurn& turn) { turn.written_ = turn.written(remote, streams); }, next);
   }
 
   std::optional<Written> written(const Remote& remote, bool streams) const {
