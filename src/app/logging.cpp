@@ -56,7 +56,7 @@ class JsonFormatter final : public spdlog::formatter {
       if (base::current_log_members().empty())
         take_leading_facts(text,
                            [&](std::string_view name, std::string_view value) { out.member(name, value); });
-      out.member("message", base::is_utf8(text) ? std::string(text) : base::replaced_utf8(text));
+      out.member("message", base::replaced_utf8(text));
     });
     line += '\n';
     to.append(line.data(), line.data() + line.size());

@@ -136,6 +136,7 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string replaced_utf8(std::string_view text) {
+  if (is_utf8(text)) return std::string(text);
   std::string replaced;
   while (!text.empty()) {
     const std::size_t bytes = first_code_point(text).bytes;

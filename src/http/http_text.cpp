@@ -59,9 +59,7 @@ std::string path_decoded(std::string_view text) {
 }
 
 std::string query_decoded(std::string_view text) {
-  std::string out = decoded(text, true);
-  if (!base::is_utf8(out)) out = base::replaced_utf8(out);
-  return out;
+  return base::replaced_utf8(decoded(text, true));
 }
 
 }  // namespace baton::http
