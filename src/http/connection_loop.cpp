@@ -475,7 +475,7 @@ void ConnectionLoop::wake(Connection& connection) {
   connection.stream->woken->store(false);
   connection.stream->hungry = true;
   advance(connection);
-  // What the source has now waits behind what the client has not taken.
+  // The source may have more now, which waits until the client has taken the output.
   if (connection.open && connection.stream && !connection.output.empty()) count_stream(connection);
 }
 
@@ -501,7 +501,7 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   stream.hungry = *next == StreamSource::Next::more;
   stream.ended = *next == StreamSource::Next::end;
-  // The source has worked without a result, and will go on.
+  // The source has worked without a result and is not done.
   const bool is_at_work = stream.hungry && scratch_.empty();
   if (!scratch_.empty()) {
     write_events(scratch_, stream.chunked, connection.output);
@@ -510,7 +510,7 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
   if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
-  // Without output the client owes nothing: the source is still looking.
+  // A client is not behind while there is no output for it: the source is still looking.
   if (!connection.output.empty()) count_stream(connection);
   return is_at_work ? Step::later : Step::again;
 }

@@ -1,9 +1,9 @@
 // Document: a parsed JSON text that keeps the bytes of each value.
 //
-// Strict JSON in strict UTF-8, numbers of any size, bounded depth, no recursion while parsing. An escape that
-// is half a surrogate pair, which UTF-8 cannot hold, reads as U+FFFD, in the bytes of values as well. Values
-// point to their Document, which must outlive them and must not be moved. The text is owned by the Document
-// (parse) or borrowed (parse_view).
+// Strict JSON in strict UTF-8, numbers of any size, bounded depth, no recursion while parsing. UTF-8
+// cannot hold half a surrogate pair: such an escape reads as U+FFFD, and the bytes of values have that
+// instead. Values point to their Document, which must outlive them and must not be moved. The text is owned
+// by the Document (parse) or borrowed (parse_view).
 //
 // Memory: at most about 8 times the text, in addition to the text itself (document.cpp).
 // Threads: a Document is immutable once made; values are small and copied freely.
@@ -102,7 +102,7 @@ struct ParseOptions {
   bool lines = false;     // errors begin with "<line>:<column>: " instead of "at byte <number>: "
 };
 
-// For JSON in a string, which is given on inside other objects: their parsers bound the levels of all.
+// For JSON in a string that becomes a part of another text: the depth of the whole is bounded, too.
 inline constexpr ParseOptions kInString{.depth_max = 90};
 
 // The place of a byte in a text, counted from 1; columns count characters.

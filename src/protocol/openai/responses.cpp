@@ -78,7 +78,7 @@ class ResponseView final : public chat::RunView {
     // The item as it will be if it is completed, so far. It is written as its text comes: at the end of a
     // large one there is little left to do.
     std::string json;
-    std::size_t head_size = 0;    // of what is before its parts
+    std::size_t head_size = 0;    // of `json` before the first part
     std::int64_t part_count = 0;  // that are complete
     bool is_part_open = false;    // the next three are of the open part
     std::size_t part_at = 0;      // in `json`

@@ -46,7 +46,8 @@ struct Growing {
   }
 };
 
-// What a view keeps of the facts: streams may be open for long.
+// Returns the facts without the request's tools and messages. A stream may be open for a long time, and its
+// view does not need them.
 inline chat::RunFacts without_request(chat::RunFacts facts) {
   base::give_back(facts.tools.text);
   base::give_back(facts.messages.text);

@@ -33,7 +33,7 @@ bool may_be_id(const task::TaskId& id);
 // The request as one for the agent, of these, that has the caller's task; nullopt if there is no such task.
 std::optional<Admitted> admitted_for(const Door& door, const http::Request& head,
                                      std::span<const agents::Agent* const> agents, const task::TaskId& id);
-// The same for each of several ids, in their order. The caller is checked once for each agent.
+// Does so for several ids; the result has their order. The caller is checked once for each agent.
 std::vector<std::optional<Admitted>> admitted_for(const Door& door, const http::Request& head,
                                                   std::span<const agents::Agent* const> agents,
                                                   std::span<const task::TaskId> ids);

@@ -12,7 +12,7 @@
 namespace baton::server::chat {
 namespace {
 
-// What a look returns.
+// The result of a look.
 struct Found {
   std::vector<ConversationStream::Next> runs;
   std::vector<FoundRun> ahead;  // after those, the last one first

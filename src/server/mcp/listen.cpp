@@ -27,10 +27,11 @@ struct Watched {
   engine::LiveTasks::Subscription subscription = {};
 };
 
-// What a stream tells of. The stream holds it; callbacks hold it only while they run.
+// The tasks, and the list of tools, whose changes a stream tells. The stream holds it; callbacks hold it only
+// while they run.
 //
-// It reads one thing at a time, and nothing while much of what it told waits for the client. So a stream
-// takes one of the readers' places, and the memory of one task, however many tasks have news.
+// It reads one of them at a time, and none while many of its messages wait for the client. So a stream takes
+// one of the readers' places, and the memory of one task, however many tasks have news.
 class Listening : public std::enable_shared_from_this<Listening> {
  public:
   Listening(McpCallPtr stream, std::vector<Watched> tasks, std::optional<HeardList> list)
@@ -103,7 +104,7 @@ class Listening : public std::enable_shared_from_this<Listening> {
     });
   }
 
-  // Runs `work`, which ends with `next`. What it could not tell for lack of memory does not stop the rest.
+  // Runs `work`, which ends with `next`. If it fails for lack of memory, the other changes are still told.
   template <class F>
   void going_on(const F& work) {
     try {

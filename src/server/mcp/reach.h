@@ -31,7 +31,7 @@ std::optional<Admitted> for_any(const Entry& entry, const http::Request& head);
 
 // The request as one for the agent that has the caller's task; nullopt if there is no such task.
 std::optional<Admitted> for_task(const Entry& entry, const http::Request& head, const task::TaskId& id);
-// The same for each of several ids, in their order.
+// Does so for several ids; the result has their order.
 std::vector<std::optional<Admitted>> for_tasks(const Entry& entry, const http::Request& head,
                                                std::span<const task::TaskId> ids);
 

@@ -139,7 +139,7 @@ struct Following : std::enable_shared_from_this<Following> {
     const bool is_open = !question.ask.empty();
     if (is_open && !protocol::mcp::can_ask(question, call->request.client)) return call->reply_tool(task);
     run.after = asked;
-    // The call goes on, perhaps for days.
+    // The call may continue for days; its share must not.
     AnswerBudget::SharePtr part = std::move(call->share);
     if (is_open) {
       std::string body;

@@ -18,7 +18,7 @@ std::string answer_with(const std::string& result) {
   return R"({"jsonrpc":"2.0","id":1,"result":)" + result + "}";
 }
 
-// What the text says in its metadata.
+// Returns a member of the metadata in the text.
 std::string said_in(std::string_view text) {
   const auto document = json::Document::view_of(text);
   return document.root()["metadata"]["a"].str();

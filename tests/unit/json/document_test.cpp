@@ -111,7 +111,7 @@ TEST_CASE("Document: invalid JSON is refused") {
   }
 }
 
-TEST_CASE("Document: half a surrogate pair reads as U+FFFD, in the bytes of values as well") {
+TEST_CASE("Document: half a surrogate pair reads as U+FFFD, and the bytes of values have that") {
   const std::string lost = "\xef\xbf\xbd", smile = "\xf0\x9f\x98\x80";
   const std::vector<std::pair<std::string, std::string>> texts{
       {R"(\ud83d)", lost},

@@ -10,7 +10,7 @@ namespace {
 
 using ReplyAs = agents::AgentSettings::ReplyAs;
 
-// Of one turn. The ids of a context's tool calls are in memory during each of its turns.
+// The most that one turn may make. The ids of a context's tool calls are in memory during each of its turns.
 constexpr std::size_t kArtifactsMax = 10'000, kToolCallsMax = 10'000;
 
 std::size_t bytes_of(const std::vector<task::Part>& parts) {

@@ -24,8 +24,8 @@ struct TurnEnding {
   base::Timestamp now{};
 };
 
-// Whether a canceled task of such an agent that waits has one more turn (Turn::canceled), which undoes its
-// work or ends it on another server.
+// Whether a canceled task that waits has one more turn of such an agent (Turn::canceled), to undo its work or
+// to end it on another server.
 bool has_turn_on_cancel(const agents::AgentSettings& settings);
 // Returns true if a canceled task, which has not ended, undoes its work, or ends it on another server, before
 // it ends. Its turns then continue (Turn::canceled) until one of them ends the task.

@@ -353,7 +353,7 @@ TEST_CASE("MCP: a large answer in a stream counts until the stream has ended") {
   CHECK(comes_true(none));
 }
 
-TEST_CASE("MCP: a large task in a stream that goes on counts until it is sent") {
+TEST_CASE("MCP: a large task in a stream that stays open counts until it is sent") {
   Bench bench;
   bench.end("t1", kLarge);
   const auto stream = bench.listen(R"("t1")");
