@@ -306,8 +306,15 @@ Credentials::~Credentials() = default;
 std::optional<Credentials::Token> Credentials::at_hand() {
   if (server_.auth != Server::Auth::oauth || lacks_caller()) return find(-1, false);
   std::string secret = secret_of(server_);
+  {
+    const std::lock_guard lock(mutex_);
+    secret_at_hand_ = std::move(secret);
+  }
+  return kept_token();
+}
+
+std::optional<std::string> Credentials::kept_token() const {
   const std::lock_guard lock(mutex_);
-  secret_at_hand_ = std::move(secret);
   if (kept_.token.empty() || Clock::now() >= kept_.until) return std::nullopt;
   return kept_.token;
 }
@@ -315,6 +322,11 @@ std::optional<Credentials::Token> Credentials::at_hand() {
 std::unique_ptr<Credentials::Wait> Credentials::fetch(base::EventLoop& loop, bool despite_breaker,
                                                       std::function<void(Token)> done) {
   if (under_way_) return std::make_unique<Wait>(*this, under_way_, std::move(done));
+  // A fetch may have ended since the caller looked.
+  if (auto token = kept_token()) {
+    done(*std::move(token));
+    return nullptr;
+  }
   auto request = token_request(despite_breaker);
   if (!request) {
     done(tl::unexpected(request.error()));

@@ -104,6 +104,7 @@ class Credentials : public std::enable_shared_from_this<Credentials> {
   std::optional<TokenError> without_subject() const;
   TokenError refused_exchange(const HttpAnswer& answer, TokenError error) const;
 
+  std::optional<std::string> kept_token() const;  // if it is valid still
   Token find_token(int stop_fd, bool despite_breaker);
   // A request to the token endpoint, and its result.
   struct Fetch;

@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "raw_server.h"
 
@@ -56,6 +58,25 @@ TEST_CASE("Credentials: an endpoint may give the same token again") {
   CHECK(endpoint.tokens.connections() == 3);
   CHECK(credentials->of(subject("ann")) == credentials);
   CHECK(credentials->mask()->masked("the-same-one") == "***");
+}
+
+TEST_CASE("Credentials: a turn that looked before another's token came uses that token") {
+  Endpoint endpoint(Server::Exchange::none);
+  endpoint.body = R"({"access_token":"the-only-one"})";
+  const auto credentials = endpoint.credentials();
+  base::EventLoop loop("tokens");
+  std::vector<std::string> tokens;
+  const auto fetch = [&] {
+    return credentials->fetch(loop, false, [&](const auto& token) { tokens.push_back(token.value()); });
+  };
+  // Both look, on threads of their own, before either asks.
+  for (int i = 0; i < 2; ++i) CHECK_FALSE(credentials->at_hand());
+  const auto first = fetch();
+  loop.run_here([&] { return !tokens.empty(); });
+  const auto second = fetch();
+  loop.run_here([&] { return tokens.size() == 2; });
+  CHECK(tokens == std::vector<std::string>{"the-only-one", "the-only-one"});
+  CHECK(endpoint.tokens.connections() == 1);
 }
 
 TEST_CASE("Credentials: a token that is got for a caller serves that caller's token only") {
