@@ -1,5 +1,7 @@
 #include "task/message.h"
 
+#include "base/text.h"
+
 namespace baton::task {
 namespace {
 
@@ -15,6 +17,11 @@ std::size_t content_size(const Part& part) {
   if (part.kind != Part::Kind::raw) return part.content.size();
   const std::size_t padding = part.content.ends_with("==") ? 2 : part.content.ends_with('=') ? 1 : 0;
   return part.content.size() / 4 * 3 - padding;
+}
+
+std::string file_url(const Part& part) {
+  if (part.kind == Part::Kind::url) return part.content;
+  return "data:" + base::essence_of(part.media_type) + ";base64," + part.content;
 }
 
 std::string text_of(std::span<const Part> parts) {

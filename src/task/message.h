@@ -60,6 +60,9 @@ struct Artifact {
 // The size of a part's content; for raw parts the size of the file, not of its base64 text.
 std::size_t content_size(const Part& part);
 
+// The URL of a file: its own, or one that holds its bytes ("data:").
+std::string file_url(const Part& part);
+
 // The texts of all text parts, separated by newlines.
 std::string text_of(std::span<const Part> parts);
 std::string text_of(const Message& message);

@@ -164,11 +164,6 @@ bool is_refusal(const Part& part) {
   return json::Document::view_of(part.metadata.text).root()["refusal"].boolean();
 }
 
-std::string url_of(const Part& part) {
-  if (part.kind == Part::Kind::url) return part.content;
-  return "data:" + base::essence_of(part.media_type) + ";base64," + part.content;
-}
-
 // "wav" of "audio/x-wav", "mp3" of "audio/mpeg".
 std::string audio_format(std::string_view media_type) {
   std::string format = base::essence_of(media_type);
@@ -235,9 +230,9 @@ void write_content(json::Writer& out, const Part& part) {
   } else if (part.kind == Part::Kind::data) {
     write_data(out, part);
   } else if (is_of(part, "image/")) {
-    out.member("type", "image").member("image_url", url_of(part));
+    out.member("type", "image").member("image_url", task::file_url(part));
   } else if (is_of(part, "video/")) {
-    out.member("type", "video").member("video_url", url_of(part));
+    out.member("type", "video").member("video_url", task::file_url(part));
   } else if (is_of(part, "audio/")) {
     out.member("type", "audio").member("data", part.content);
     out.optional("format", audio_format(part.media_type));

@@ -111,10 +111,8 @@ void write_input_content(json::Writer& out, const std::vector<Part>& parts) {
         out.member("type", "input_text").member("text", part.content);
         return;
       }
-      const std::string type = base::essence_of(part.media_type);
-      const std::string url =
-          part.kind == Part::Kind::url ? part.content : "data:" + type + ";base64," + part.content;
-      if (type.starts_with("image/")) {
+      const std::string url = task::file_url(part);
+      if (base::essence_of(part.media_type).starts_with("image/")) {
         out.member("type", "input_image").member("image_url", url).member("detail", "auto");
       } else {
         out.member("type", "input_file").optional("filename", part.filename);

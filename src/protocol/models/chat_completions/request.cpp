@@ -35,11 +35,12 @@ bool has_form(const task::Part& part) {
 void write_part(json::Writer& out, const task::Part& part) {
   out.object([&] {
     if (is_image(part)) {
-      const std::string url = part.kind == Kind::url ? part.content : data_url(part);
-      out.member("type", "image_url").key("image_url").object([&] { out.member("url", url); });
+      out.member("type", "image_url").key("image_url").object([&] {
+        out.member("url", task::file_url(part));
+      });
     } else if (has_form(part)) {
       out.member("type", "file").key("file").object([&] {
-        out.member("filename", file_name(part, "file.pdf")).member("file_data", data_url(part));
+        out.member("filename", file_name(part, "file.pdf")).member("file_data", task::file_url(part));
       });
     } else {
       out.member("type", "text").member("text", words_of(part));

@@ -23,11 +23,11 @@ void write_part(json::Writer& out, const task::Part& part) {
   out.object([&] {
     if (is_image(part)) {
       out.member("type", "input_image").member("detail", "auto");
-      out.member("image_url", is_url ? part.content : data_url(part));
+      out.member("image_url", task::file_url(part));
     } else if (is_pdf(part)) {
       out.member("type", "input_file");
-      if (is_url) out.member("file_url", part.content);
-      if (!is_url) out.member("filename", file_name(part, "file.pdf")).member("file_data", data_url(part));
+      if (!is_url) out.member("filename", file_name(part, "file.pdf"));
+      out.member(is_url ? "file_url" : "file_data", task::file_url(part));
     } else {
       out.member("type", "input_text").member("text", words_of(part));
     }

@@ -53,10 +53,6 @@ std::string words_of(const std::vector<task::Part>& parts) {
   return text;
 }
 
-std::string data_url(const task::Part& part) {
-  return "data:" + base::essence_of(part.media_type) + ";base64," + part.content;
-}
-
 std::string file_name(const task::Part& part, std::string_view otherwise) {
   return part.filename.empty() ? std::string(otherwise) : part.filename;
 }

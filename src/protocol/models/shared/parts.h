@@ -21,9 +21,6 @@ std::string words_of(const task::Part& part);
 // The words of all parts, one line for each.
 std::string words_of(const std::vector<task::Part>& parts);
 
-// A file's bytes as a URL "data:".
-std::string data_url(const task::Part& part);
-
 // The file's own name, or this one.
 std::string file_name(const task::Part& part, std::string_view otherwise);
 
