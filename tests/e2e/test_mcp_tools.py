@@ -7,7 +7,7 @@ import client
 import harness
 import model_server
 from model_case import ModelCase
-from model_server import call, calls, said, streamed
+from model_server import call, calls, plain, said, streamed, words
 from test_remote_agents import Front
 from tool_server import Door, ToolServer, text, tool
 
@@ -166,6 +166,44 @@ class ScriptedTools(ToolCase):
             self.will_call("shop__hidden")
             self.run_task(agent=agent)
             self.assertEqual(self.results(), ["error: tool not found"])
+
+    SEEN = {"role": "user", "content": [
+        {"type": "text", "text": "Image 1 of the result of shop__drop:"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}
+
+    def draws(self, server):
+        server.calls["drop"] = lambda *_: {"content": [{"type": "image", "mimeType": "image/png", "data": "AAAA"}]}
+
+    def test_an_image_is_shown_to_the_model_and_named_in_the_result(self):
+        for server, agent in self.each():
+            self.draws(server)
+            self.will_call("shop__drop")
+            self.assertEqual(self.reply(self.run_task(agent=agent)), "ok")
+            self.assertEqual(self.results(), ["[image image/png, 3 bytes]"])
+            self.assertEqual(self.model.messages()[-1], self.SEEN)
+
+    def test_a_model_that_takes_no_images_is_asked_again_with_their_names_alone(self):
+        self.draws(self.modern)
+        self.model.script(streamed(*calls(call("shop__drop", {}, id="c1"))),
+                          plain({"error": {"message": "image input is not supported"}}, 500),
+                          streamed(*calls(call("shop__drop", {}, id="c2"))), said("ok"))
+        self.assertEqual(self.reply(self.run_task(agent="modern")), "ok")
+        self.assertEqual([self.SEEN in one["messages"] for one in self.model.requests], [False, True, False, False])
+        self.assertEqual(self.results(), ["[image image/png, 3 bytes]"] * 2)
+
+    def test_after_a_kill_the_model_gets_the_same_image_without_another_call(self):
+        self.draws(self.modern)
+        quiet, _ = self.model.silent_after(*words("wrong")[:1])
+        self.model.script(streamed(*calls(call("shop__drop", {}, id="c1"))), quiet, said("right"))
+        task = client.new_id()
+        self.server.stream("go", task, agent="modern").close()
+        harness.wait_for(lambda: len(self.model.requests) == 2, what="the request with the result")
+        self.server.kill()
+        self.server.start()
+        self.assertEqual(self.reply(self.stopped(task, agent="modern")), "right")
+        self.assertEqual(len(self.modern.seen), 1)
+        self.assertEqual(self.model.messages(2), self.model.messages(1))
+        self.assertEqual(self.model.messages(2)[-1], self.SEEN)
 
     def test_a_list_that_changes_between_turns_is_taken_anew(self):
         for server, agent in self.each():

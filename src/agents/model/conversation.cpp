@@ -30,6 +30,8 @@ constexpr std::size_t kBytesOfToken = 4;
 constexpr std::size_t kTokensOfFile = 1'000;                // an image or a PDF file, whatever its size
 constexpr const char* kKept = "model";                      // a member beside "toolCall" (keep_with_call)
 constexpr std::size_t kResultMax = std::size_t{256} << 10;  // of a child's result, in bytes
+// Of the images of a child's result: bytes of base64, and their number.
+constexpr std::size_t kResultImageBytesMax = std::size_t{4} << 20, kResultImagesMax = 20;
 constexpr std::size_t kContextEntryMax = std::size_t{32} << 10;
 // Bytes of members to give back: a message's, and a call's or its function's.
 constexpr std::size_t kOthersMax = std::size_t{256} << 10, kCallOthersMax = std::size_t{64} << 10;
@@ -366,21 +368,56 @@ void keep_with_call(task::Message& message, const CalledTool& call, const task::
   }
 }
 
-std::string words_of(const DelegateResult& result, std::string_view who) {
+std::string words_of(const DelegateResult& result, bool is_tool) {
   if (!result.task) return "error: " + (result.error.empty() ? "no result is available" : result.error);
   std::string text;
   if (const auto own = task::own_message(result.task->status)) {
-    for (const task::Part& part : own->parts) append(text, words_of(part));
+    for (const task::Part& part : own->parts) {
+      const bool is_named = is_tool && part.kind == task::Part::Kind::raw;
+      if (!is_named) append(text, words_of(part));
+    }
   }
   const task::State state = result.task->status.state;
   if (state != task::State::completed) {
+    const std::string who = is_tool ? "tool" : "agent";
     const std::string end = state == task::State::canceled ? "was canceled" : "failed";
-    return cut("error: the " + std::string(who) + " " + end + (text.empty() ? "" : ": " + text));
+    return cut("error: the " + who + " " + end + (text.empty() ? "" : ": " + text));
   }
   for (const task::Artifact& artifact : result.task->artifacts) {
     for (const task::Part& part : artifact.parts) append(text, words_of(part));
   }
   return cut(text.empty() ? "The agent finished without an answer." : std::move(text));
+}
+
+std::vector<task::Part> images_of(const DelegateResult& result) {
+  std::vector<task::Part> images;
+  if (!result.task || result.task->status.state != task::State::completed) return images;
+  std::size_t room = kResultImageBytesMax;
+  const auto add = [&](const std::vector<task::Part>& parts) {
+    for (const task::Part& part : parts) {
+      const bool is_shown = part.kind == task::Part::Kind::raw && protocol::models::is_common_image(part);
+      const bool has_room = part.content.size() <= room && images.size() < kResultImagesMax;
+      // Many agents give their result both as a message and as an artifact.
+      if (!is_shown || part.content.empty() || !has_room || std::ranges::count(images, part) > 0) continue;
+      room -= part.content.size();
+      images.push_back(part);
+    }
+  };
+  if (const auto own = task::own_message(result.task->status)) add(own->parts);
+  for (const task::Artifact& artifact : result.task->artifacts) add(artifact.parts);
+  return images;
+}
+
+bool drop_old_images(Messages& messages, std::size_t bytes_max) {
+  std::size_t bytes = 0, dropped = 0;
+  for (auto message = messages.rbegin(); message != messages.rend(); ++message) {
+    if (message->role != Role::tool) continue;
+    for (const task::Part& part : message->parts) {
+      if (protocol::models::is_image(part)) bytes += part.content.size();
+    }
+    if (bytes > bytes_max) dropped += std::erase_if(message->parts, protocol::models::is_image);
+  }
+  return dropped > 0;
 }
 
 }  // namespace baton::agents

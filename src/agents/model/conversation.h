@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "agents/executor.h"
@@ -30,8 +29,15 @@ std::vector<protocol::models::ChatMessage> conversation_of(const Turn& turn, con
 void keep_with_call(task::Message& message, const protocol::models::CalledTool& call,
                     const task::Json& others);
 
-// The result of a child task as text, for the model that called it. `who`: what the child is, for its
-// failure.
-std::string words_of(const DelegateResult& result, std::string_view who = "agent");
+// The result of a child task as text, for the model that called it. `is_tool`: the child is a call of an MCP
+// tool, whose own text names its images.
+std::string words_of(const DelegateResult& result, bool is_tool = false);
+
+// The images of such a result that all models' APIs take, as far as there is room for them.
+std::vector<task::Part> images_of(const DelegateResult& result);
+
+// Leaves out the images of tools' results, the oldest results first, until at most `bytes_max` bytes of
+// base64 are left. Returns whether any was left out.
+bool drop_old_images(std::vector<protocol::models::ChatMessage>& messages, std::size_t bytes_max);
 
 }  // namespace baton::agents

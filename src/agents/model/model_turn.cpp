@@ -44,6 +44,8 @@ constexpr milliseconds kRetryFirst{500}, kRetryMax{30'000};
 // sooner.
 constexpr std::chrono::seconds kReachMax{30};
 constexpr std::size_t kCallIdMax = 256;  // bytes of an id that clients can be given
+// Bytes of base64 of the images of all results together.
+constexpr std::size_t kTurnImageBytesMax = std::size_t{8} << 20;
 
 // A turn as an object: it asks, pauses, carries out tools and waits for children without a thread. All of it
 // happens on the loop's thread, but for what `elsewhere` runs.
@@ -191,6 +193,12 @@ class ModelTurn : public LoopTurn<ModelTurn> {
       request_.without_extras = true;
       return write_request();
     }
+    if (may_be_about_images(end) && drop_old_images(request_.messages, 0)) {
+      base::log_warn(log_members(), "the model at {} is asked again without the images of results: {}", url(),
+                     end.text);
+      takes_images_ = false;
+      return write_request();
+    }
     // A turn that has called tools cannot be begun again.
     if (end.asks && kept_.rounds.empty()) return finish(ask_caller(input_, *end.asks));
     const milliseconds time = time_for(end);
@@ -231,6 +239,15 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   std::string url() const {
     const std::string url = protocol::models::url_of(dialect_, settings_.endpoint.url);
     return url.substr(0, url.find('?'));
+  }
+
+  // Whether the images of results may be the reason. Servers whose model takes none, or which cannot read one
+  // of them, refuse the request in many words. Some do so with status 500, which looks like trouble that is
+  // soon over.
+  bool may_be_about_images(const ModelCallEnd& end) const {
+    if (is_shown_ || end.asks) return false;
+    const bool names_images = end.text.find("image") != std::string::npos;
+    return end.kind == CallKind::refused || (end.kind == CallKind::unreachable && names_images);
   }
 
   // Whether another request may succeed.
@@ -340,20 +357,22 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   // asked again.
   void add_results() {
     for (std::size_t& at = work_->at; at < work_->uses.size(); ++at) {
-      std::string text = work_->uses[at].text;
+      ChatMessage told = ChatMessage::of_text(ChatMessage::Role::tool, work_->uses[at].text);
+      told.call_id = work_->calls[at].id;
       if (work_->uses[at].is_child()) {
         const auto found = results_.find(child_id(at));
         if (found == results_.end()) return;
         const DelegateResult result = std::move(found->second);
         results_.erase(found);
         taken_.tokens += result.tokens;
-        text = words_of(result, work_->uses[at].kind == ToolKind::mcp ? "tool" : "agent");
+        told.parts.front().content = words_of(result, work_->uses[at].kind == ToolKind::mcp);
+        for (task::Part& image : images_of(result)) told.parts.push_back(std::move(image));
         end_tool_span(work_->timers[at], work_->calls[at].name, work_->calls[at].id,
                       result.error.empty() ? "" : "failed");
       }
-      request_.messages.push_back(ChatMessage::of_text(ChatMessage::Role::tool, std::move(text)));
-      request_.messages.back().call_id = work_->calls[at].id;
+      request_.messages.push_back(std::move(told));
     }
+    drop_old_images(request_.messages, takes_images_ ? kTurnImageBytesMax : 0);
     // A child may have waited for the caller's answer; the engine's clock stops during that time, too.
     deadline_ += Clock::now() - work_->begun;
     work_.reset();
@@ -465,6 +484,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   std::size_t rounds_bytes_ = 0;   // of these, beside their texts
   bool has_been_silent_ = false;   // an answer had neither text nor calls
   bool has_warned_ = false;        // about usage that is not reported
+  bool takes_images_ = true;       // the server takes images of results, as far as is known
 
   // The request that is being made.
   std::string body_;  // empty: it must be written

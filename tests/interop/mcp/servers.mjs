@@ -62,14 +62,17 @@ function lineTwo() {
   return toNodeHandler(handler);
 }
 
-// The user's message is a tool's name and its arguments.
+// The user's message is a tool's name and its arguments. A result is answered with its text and its images' URLs.
 async function answerAsModel(request, response) {
   const { messages } = await json(request);
+  const result = messages.findLast(({ role }) => role === "tool")?.content;
   const last = messages.at(-1);
+  const images = typeof last.content === "string" ? [] : last.content.flatMap((part) => part.image_url?.url ?? []);
   const [name, ...given] = typeof last.content === "string" ? last.content.split(" ") : [];
   const call = { index: 0, id: "call_1", type: "function", function: { name, arguments: given.join(" ") || "{}" } };
-  const delta = last.role === "tool" ? { content: last.content } : { tool_calls: [call] };
-  const finish_reason = last.role === "tool" ? "stop" : "tool_calls";
+  const isResult = last.role === "tool" || images.length > 0;
+  const delta = isResult ? { content: [result, ...images].join(" ") } : { tool_calls: [call] };
+  const finish_reason = isResult ? "stop" : "tool_calls";
   const chunk = { id: "c", object: "chat.completion.chunk", model: "script", choices: [{ index: 0, delta, finish_reason }] };
   response.writeHead(200, { "Content-Type": "text/event-stream" });
   response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
@@ -135,7 +138,7 @@ const calls = (operation, words, expected) => ({
 const cases = [
   calls("a tool's text", 'echo {"text":"grüß dich"}', "grüß dich"),
   calls("a structured result", 'add {"a":2,"b":3}', '{"sum":5}'),
-  calls("an image as its type and size", "picture", "[image image/png, 72 bytes]"),
+  calls("an image", "picture", `[image image/png, 72 bytes] data:image/png;base64,${png}`),
   calls("a tool that fails", "broken", "error: the tool failed: no paint"),
 ];
 const question = {

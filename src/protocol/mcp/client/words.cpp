@@ -1,10 +1,13 @@
 #include "protocol/mcp/client/words.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/base64.h"
 #include "base/text.h"
 #include "json/writer.h"
+#include "protocol/models/shared/parts.h"
 
 namespace baton::protocol::mcp {
 namespace {
@@ -16,6 +19,8 @@ using task::Part;
 
 constexpr std::string_view kNewestLegacy = "2025-11-25", kOldestLegacy = "2025-03-26";
 constexpr std::size_t kToolNameMax = 128, kDescriptionMax = 8 << 10, kSchemaMax = 64 << 10;
+// Of the images of a result that are kept: bytes of base64, and their number.
+constexpr std::size_t kImageBytesMax = std::size_t{4} << 20, kImagesMax = 20;
 constexpr std::int64_t kPollMinMs = 500, kPollMaxMs = 600'000;
 
 void write_client(Writer& out) {
@@ -78,7 +83,7 @@ std::string file_words(std::string_view kind, std::string_view name, Value bytes
          std::to_string(bytes.string().size() * 3 / 4) + " bytes]";
 }
 
-// A part of a result as text, which is all that every model takes.
+// A part of a result as text. Not every model takes more, so images are named, too.
 std::string words_of(Value content) {
   const std::string_view type = content["type"].string();
   if (type == "text") return content["text"].str();
@@ -91,6 +96,20 @@ std::string words_of(Value content) {
   const Value resource = content["resource"];
   if (resource["text"].is_string()) return resource["text"].str();
   return file_words("file", resource["uri"].string(), resource["blob"]);
+}
+
+// Adds the image in `content` if it is one that models take and has room.
+void add_image(Value content, std::vector<Part>& images, std::size_t& room) {
+  const bool is_image = content["type"].string() == "image";
+  const Value holder = is_image ? content : content["resource"];
+  const std::string_view data = holder[is_image ? "data" : "blob"].string();
+  Part image{Part::Kind::raw, {}, {}, holder["mimeType"].str(), {}};
+  if (data.empty() || data.size() > room || images.size() == kImagesMax) return;
+  auto bytes = models::is_common_image(image) ? base::normalize_base64(data) : std::nullopt;
+  if (!bytes || bytes->size() > room) return;
+  room -= bytes->size();
+  image.content = std::move(*bytes);
+  images.push_back(std::move(image));
 }
 
 InputWanted read_wanted(Value requests) {
@@ -137,15 +156,19 @@ CallResult working(Value from) {
 CallResult read_done(Value from) {
   CallResult result;
   std::string text;
+  std::vector<Part> images;
+  std::size_t room = kImageBytesMax;
   for (const Value content : from["content"]) {
     if (!text.empty()) text += "\n\n";
     text += words_of(content);
+    add_image(content, images, room);
   }
   if (from["isError"].boolean()) return failed(text.empty() ? "no reason given" : std::move(text));
   const Value structured = from["structuredContent"];
   // A server repeats structured content as text.
   if (!text.empty()) {
     result.parts.push_back(Part::of_text(std::move(text)));
+    std::ranges::move(images, std::back_inserter(result.parts));
   } else if (!structured.absent()) {
     result.parts.push_back(Part::of_data(structured.json()));
   } else {

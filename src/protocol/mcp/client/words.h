@@ -87,7 +87,7 @@ struct CallResult {
     asks,   // `wanted`
   };
   Kind kind = Kind::done;
-  std::vector<task::Part> parts = {};  // done
+  std::vector<task::Part> parts = {};  // done: text or data, and images that the text names
   std::string text = {};
   std::string task = {};                  // its id; empty: the call is none
   std::chrono::milliseconds poll{5'000};  // when to look at it again

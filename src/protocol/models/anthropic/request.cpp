@@ -21,11 +21,6 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(kSpaces) == text.npos;
 }
 
-bool is_taken_image(const task::Part& part) {
-  constexpr std::array<std::string_view, 4> kTypes{"image/jpeg", "image/png", "image/gif", "image/webp"};
-  return is_image(part) && std::ranges::count(kTypes, base::essence_of(part.media_type)) > 0;
-}
-
 // The API refuses ids with other characters, which other servers' ids may have.
 std::string taken_id(std::string id) {
   std::ranges::replace_if(
@@ -56,7 +51,7 @@ void write_source(json::Writer& out, const task::Part& part) {
 }
 
 void write_part(json::Writer& out, const task::Part& part) {
-  if (!is_taken_image(part) && !is_pdf(part)) return write_text(out, words_of(part));
+  if (!is_common_image(part) && !is_pdf(part)) return write_text(out, words_of(part));
   out.object([&] {
     out.member("type", is_pdf(part) ? "document" : "image");
     write_source(out, part);
@@ -67,7 +62,12 @@ void write_part(json::Writer& out, const task::Part& part) {
 void write_result(json::Writer& out, const ChatMessage& message) {
   out.object([&] {
     out.member("type", "tool_result").member("tool_use_id", taken_id(message.call_id));
-    out.member("content", words_of(message.parts));
+    out.key("content");
+    if (std::ranges::any_of(message.parts, is_common_image)) {
+      out.each(message.parts, [&](const task::Part& part) { write_part(out, part); });
+    } else {
+      out.string(words_of(message.parts));
+    }
   });
 }
 

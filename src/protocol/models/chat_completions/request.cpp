@@ -12,16 +12,17 @@ namespace baton::protocol::models::chat_completions {
 namespace {
 
 using Kind = task::Part::Kind;
+using Role = ChatMessage::Role;
 
-constexpr const char* name_of(ChatMessage::Role role) {
+constexpr const char* name_of(Role role) {
   switch (role) {
-    case ChatMessage::Role::system:
+    case Role::system:
       return "system";
-    case ChatMessage::Role::user:
+    case Role::user:
       return "user";
-    case ChatMessage::Role::assistant:
+    case Role::assistant:
       return "assistant";
-    case ChatMessage::Role::tool:
+    case Role::tool:
       break;
   }
   return "tool";
@@ -50,9 +51,9 @@ void write_part(json::Writer& out, const task::Part& part) {
 
 // Writes one string if that is enough, because not every server accepts a list.
 void write_content(json::Writer& out, const ChatMessage& message) {
-  const bool is_user = message.role == ChatMessage::Role::user;
   out.key("content");
-  if (is_user && std::ranges::any_of(message.parts, has_form)) {
+  if (message.role == Role::tool) return static_cast<void>(out.string(task::text_of(message.parts)));
+  if (message.role == Role::user && std::ranges::any_of(message.parts, has_form)) {
     out.each(message.parts, [&](const task::Part& part) { write_part(out, part); });
     return;
   }
@@ -100,6 +101,41 @@ void write_message(json::Writer& out, const ChatMessage& message) {
   });
 }
 
+// Adds the images of a result, each after words that name the tool.
+void add_images(const ChatMessage& result, const std::vector<CalledTool>& calls, ChatMessage& to) {
+  const auto call = std::ranges::find(calls, result.call_id, &CalledTool::id);
+  const std::string tool = call == calls.end() ? "a tool" : call->name;
+  int count = 0;
+  for (const task::Part& part : result.parts) {
+    if (!is_image(part)) continue;
+    to.parts.push_back(
+        task::Part::of_text("Image " + std::to_string(++count) + " of the result of " + tool + ":"));
+    to.parts.push_back(part);
+  }
+}
+
+// Most servers take only text as a result, and want the results of an answer's calls next to each other. So a
+// message of the user after the results has their images.
+void write_messages(json::Writer& out, const std::vector<ChatMessage>& messages) {
+  const std::vector<CalledTool> none;
+  const auto* calls = &none;  // of the message before the results
+  out.array([&] {
+    for (auto next = messages.begin(); next != messages.end();) {
+      if (next->role != Role::tool) {
+        calls = &next->calls;
+        write_message(out, *next++);
+        continue;
+      }
+      ChatMessage images;
+      for (; next != messages.end() && next->role == Role::tool; ++next) {
+        write_message(out, *next);
+        add_images(*next, *calls, images);
+      }
+      if (!images.parts.empty()) write_message(out, images);
+    }
+  });
+}
+
 void write_tool(json::Writer& out, const ToolFunction& tool) {
   out.object([&] {
     out.member("type", "function").key("function").object([&] {
@@ -130,9 +166,7 @@ std::string write_request(const ModelRequest& request) {
     for (const json::Value parameter : parameters.root()) {
       if (!is_own_member(parameter.key())) out.key(parameter.key()).raw(parameter.raw());
     }
-    out.key("messages").each(request.messages, [&](const ChatMessage& message) {
-      write_message(out, message);
-    });
+    write_messages(out.key("messages"), request.messages);
     if (!request.tools.empty())
       out.key("tools").each(request.tools, [&](const ToolFunction& tool) { write_tool(out, tool); });
     out.member("stream", true);

@@ -34,15 +34,19 @@ void write_part(json::Writer& out, const task::Part& part) {
   });
 }
 
+// Writes a string if that is enough.
+void write_content(json::Writer& out, const ChatMessage& message) {
+  if (message.role != Role::system && std::ranges::any_of(message.parts, has_form)) {
+    out.each(message.parts, [&](const task::Part& part) { write_part(out, part); });
+  } else {
+    out.string(words_of(message.parts));
+  }
+}
+
 void write_said(json::Writer& out, const ChatMessage& message) {
-  const bool is_user = message.role == Role::user;
   out.object([&] {
-    out.member("role", is_user ? "user" : "developer").key("content");
-    if (is_user && std::ranges::any_of(message.parts, has_form)) {
-      out.each(message.parts, [&](const task::Part& part) { write_part(out, part); });
-    } else {
-      out.string(words_of(message.parts));
-    }
+    out.member("role", message.role == Role::user ? "user" : "developer").key("content");
+    write_content(out, message);
   });
 }
 
@@ -92,7 +96,7 @@ void write_message(json::Writer& out, const ChatMessage& message, bool is_stored
   if (message.role != Role::tool) return write_said(out, message);
   out.object([&] {
     out.member("type", "function_call_output").member("call_id", message.call_id);
-    out.member("output", words_of(message.parts));
+    write_content(out.key("output"), message);
   });
 }
 

@@ -28,7 +28,7 @@ struct ChatMessage {
   enum class Role { system, user, assistant, tool };
 
   Role role = Role::user;
-  std::vector<task::Part> parts;
+  std::vector<task::Part> parts;  // of a tool's message: a text, and images that the text names
   std::vector<CalledTool> calls;  // of an assistant's message
   std::string call_id;            // of a tool's message: the call that it answers
   // The members that the server expects back with an assistant's message (AnswerReader::others). Only the API

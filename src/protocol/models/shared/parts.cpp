@@ -34,6 +34,11 @@ bool is_image(const task::Part& part) {
   return is_file(part) && base::essence_of(part.media_type).starts_with("image/");
 }
 
+bool is_common_image(const task::Part& part) {
+  constexpr std::array kTypes{"image/jpeg", "image/png", "image/gif", "image/webp"};
+  return is_file(part) && std::ranges::count(kTypes, base::essence_of(part.media_type)) > 0;
+}
+
 bool is_pdf(const task::Part& part) {
   return is_file(part) && base::essence_of(part.media_type) == "application/pdf";
 }

@@ -13,6 +13,8 @@
 namespace baton::protocol::models {
 
 bool is_image(const task::Part& part);
+// Whether the image is of a type that all APIs take.
+bool is_common_image(const task::Part& part);
 // Whether the part is a PDF file: its bytes or its URL.
 bool is_pdf(const task::Part& part);
 

@@ -252,4 +252,54 @@ TEST_CASE("words_of: a child's outcome becomes its text and file names, cut to a
   CHECK(words_of(DelegateResult{"d", child, {}}) == "error: the agent failed: no data");
 }
 
+TEST_CASE(
+    "images_of: images that all APIs take are given once, as far as there is room, unless the child failed") {
+  const auto image = [](std::size_t size, const char* type = "image/png") {
+    return task::Part{task::Part::Kind::raw, std::string(size, 'A'), {}, type, {}};
+  };
+  task::Task child;
+  child.status.state = task::State::completed;
+  child.status.message = said(kAgent, "[image image/png, 3 bytes]");
+  child.status.message->parts.push_back(image(4));
+  CHECK(words_of(DelegateResult{"d", child, {}}, true) == "[image image/png, 3 bytes]");
+  task::Artifact artifact;
+  artifact.parts = {image(4),
+                    image(4, "image/svg+xml"),
+                    image(0),
+                    {task::Part::Kind::url, "https://e/i", {}, "image/png", {}},
+                    image(std::size_t{4} << 20),
+                    image(8)};
+  child.artifacts.push_back(artifact);
+  CHECK(images_of(DelegateResult{"d", child, {}}) == std::vector<task::Part>{image(4), image(8)});
+  child.artifacts.front().parts.clear();
+  for (std::size_t one = 1; one <= 30; ++one) child.artifacts.front().parts.push_back(image(4 * one));
+  CHECK(images_of(DelegateResult{"d", child, {}}).size() == 20);
+  child.status.state = task::State::failed;
+  CHECK(images_of(DelegateResult{"d", child, {}}).empty());
+  CHECK(images_of(DelegateResult{"d", std::nullopt, "agent not found"}).empty());
+}
+
+TEST_CASE("drop_old_images: results keep the newest images that have room together, and the user keeps all") {
+  const auto message = [](ChatMessage::Role role, std::size_t size) {
+    ChatMessage made = ChatMessage::of_text(role, "look");
+    made.parts.push_back({task::Part::Kind::raw, std::string(size, 'A'), {}, "image/png", {}});
+    return made;
+  };
+  std::vector<ChatMessage> messages{message(ChatMessage::Role::user, 400),
+                                    message(ChatMessage::Role::tool, 8), message(ChatMessage::Role::tool, 40),
+                                    message(ChatMessage::Role::tool, 40)};
+  const auto parts = [&] {
+    std::vector<std::size_t> sizes;
+    for (const ChatMessage& one : messages) sizes.push_back(one.parts.size());
+    return sizes;
+  };
+  CHECK_FALSE(drop_old_images(messages, 88));
+  CHECK(drop_old_images(messages, 80));
+  CHECK(parts() == std::vector<std::size_t>{2, 1, 2, 2});
+  CHECK(drop_old_images(messages, 0));
+  CHECK(parts() == std::vector<std::size_t>{2, 1, 1, 1});
+  CHECK(messages.back().parts.front().content == "look");
+  CHECK_FALSE(drop_old_images(messages, 0));
+}
+
 }  // namespace baton::agents::conversation_test

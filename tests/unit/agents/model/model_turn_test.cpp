@@ -208,6 +208,52 @@ TEST_CASE("ModelTurn: children's results come in any order, and the model is ask
   CHECK(requests.find("the second") != std::string::npos);
 }
 
+TEST_CASE("ModelTurn: a server that fails because of a result's images is asked again without them") {
+  const auto failure = [](const char* status, const std::string& words) {
+    const std::string body = R"({"error":{"message":")" + words + R"("}})";
+    return std::string("HTTP/1.1 ") + status + "\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n\r\n" + body;
+  };
+  const std::string failures[] = {failure("400 Bad Request", "content must be a string"),
+                                  failure("500 Internal Server Error", "image input is not supported")};
+  for (const std::string& answer : failures) {
+    CAPTURE(answer);
+    std::atomic<int> asked{0};
+    Bench bench([&](RawServer&, int connection) {
+      const int nth = asked++;
+      if (nth == 0)
+        RawServer::say(
+            connection,
+            std::string(kHead) +
+                R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c0","type":"function",)"
+                R"("function":{"name":"helper","arguments":"{\"message\":\"go\"}"}}]},)"
+                R"("finish_reason":"tool_calls"}]})"
+                "\n\ndata: [DONE]\n\n");
+      if (nth == 1) RawServer::say(connection, answer);
+      if (nth == 2) RawServer::say(connection, kHead + said("thanks") + kDone);
+    });
+    bench.settings.model.tools = {"helper"};
+    auto running = bench.start();
+    REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 1; }));
+    task::Task child;
+    child.status.state = task::State::completed;
+    task::Artifact drawn;
+    drawn.parts = {{task::Part::Kind::raw, "AAAA", "a.png", "image/png", {}}};
+    child.artifacts.push_back(drawn);
+    running.turn->deliver(agents::DelegateResult{running.sink->delegates()[0].id, child, {}});
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == "done");
+    CHECK(running.sink->all_text() == "thanks");
+    const std::string& requests = bench.server.requests();
+    const std::string words = "[the file a.png, 3 bytes]";
+    const std::size_t shown = requests.find("data:image/png;base64,AAAA");
+    REQUIRE(shown != std::string::npos);
+    CHECK(requests.find("data:image/png", shown + 1) == std::string::npos);
+    CHECK(requests.find(words) < shown);
+    CHECK(requests.find(words, shown) != std::string::npos);
+  }
+}
+
 TEST_CASE("ModelTurn: a cancel while it waits for a child or for a server ends it") {
   std::atomic<int> asked{0};
   Bench bench([&](RawServer&, int connection) {

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "json/document.h"
 
@@ -120,7 +122,7 @@ TEST_CASE("mcp client: a result is the text of its parts, or its structured cont
       R"({"type":"resource_link","name":"n","uri":"https://h/f"},{"type":"resource","resource":{"uri":"u","text":"t"}}],)"
       R"("structuredContent":{"a":1}})");
   CHECK(done.kind == Kind::done);
-  REQUIRE(done.parts.size() == 1);
+  REQUIRE(done.parts.size() == 2);
   CHECK(done.parts[0].content == "a\n\n[image image/png, 3 bytes]\n\n[n: https://h/f]\n\nt");
   const CallResult structured =
       called(R"({"resultType":"complete","content":[],"structuredContent":{"a":1}})");
@@ -131,6 +133,41 @@ TEST_CASE("mcp client: a result is the text of its parts, or its structured cont
   CHECK(failed.kind == Kind::failed);
   CHECK(failed.text == "wrong");
   CHECK(called(R"({"resultType":"more"})").kind == Kind::failed);
+}
+
+TEST_CASE("mcp client: the images of a result that models take are kept, as far as there is room for them") {
+  const auto image = [](const std::string& type, const std::string& data) {
+    return R"({"type":"image","mimeType":")" + type + R"(","data":")" + data + R"("})";
+  };
+  const auto raw = [](std::string type, std::string data) {
+    return task::Part{task::Part::Kind::raw, std::move(data), {}, std::move(type), {}};
+  };
+  const auto images = [](const std::string& content, const char* more = "") {
+    std::vector<task::Part> parts = called(R"({"content":[)" + content + "]" + more + "}").parts;
+    if (!parts.empty()) parts.erase(parts.begin());
+    return parts;
+  };
+  using Parts = std::vector<task::Part>;
+  CHECK(images(image("image/png", "AAAA") +
+               R"(,{"type":"resource","resource":{"uri":"u","mimeType":"image/webp","blob":"AA"}})") ==
+        Parts{raw("image/png", "AAAA"), raw("image/webp", "AA==")});
+  for (const std::string& other :
+       {image("image/png", "no base64!"), image("image/png", ""), image("image/svg+xml", "AAAA"),
+        image("", "AAAA"), std::string(R"({"type":"audio","mimeType":"image/png","data":"AAAA"})"),
+        std::string(R"({"type":"resource","resource":{"uri":"u","mimeType":"text/csv","blob":"AAAA"}})")}) {
+    CAPTURE(other);
+    CHECK(images(other).empty());
+  }
+  CHECK(images(image("image/png", "AAAA"), R"(,"isError":true)").empty());
+  const std::string large((std::size_t{4} << 20) - 4, 'A');
+  const Parts kept = images(image("image/png", large) + "," + image("image/png", "AAAAAAAA") + "," +
+                            image("image/gif", "AAAA") + "," + image("image/png", "AAAA"));
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].content.size() == large.size());
+  CHECK(kept[1] == raw("image/gif", "AAAA"));
+  std::string many = image("image/png", "AAAA");
+  for (int one = 0; one < 30; ++one) many += "," + image("image/png", "AAAA");
+  CHECK(images(many).size() == 20);
 }
 
 TEST_CASE("mcp client: a call that became a task is looked at until it ends") {

@@ -56,6 +56,16 @@ TEST_CASE("anthropic: results begin the user's turn, and blank texts are left ou
         R"json([{"role":"user","content":[{"type":"text","text":"(nothing)"}]}])json");
 }
 
+TEST_CASE("anthropic: a result with images is a list of blocks") {
+  ChatMessage shown = result("c", "[image image/png, 3 bytes]");
+  shown.parts.push_back({Kind::raw, "AAAA", "", "Image/PNG", {}});
+  CHECK(messages_of({shown, result("d", "r")}) ==
+        R"([{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[)"
+        R"({"type":"text","text":"[image image/png, 3 bytes]"},)"
+        R"({"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]},)"
+        R"({"type":"tool_result","tool_use_id":"d","content":"r"}]}])");
+}
+
 TEST_CASE("anthropic: images and PDF files are blocks; images of other kinds are named") {
   ChatMessage message;
   message.parts.push_back({Kind::raw, "AAAA", "", "image/png", {}});

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "json/document.h"
 
@@ -57,6 +58,35 @@ TEST_CASE("write_request: calls, results and tools") {
       R"("function":{"name":"f","arguments":"{\"x\":1}"}}]},{"role":"tool","content":"2","tool_call_id":"c1"}],)"
       R"("tools":[{"type":"function","function":{"name":"f","description":"does it","parameters":{"type":"object"}}},)"
       R"({"type":"function","function":{"name":"g","description":"","parameters":{"type":"object","properties":{}}}}],"stream":true,"stream_options":{"include_usage":true}})");
+}
+
+TEST_CASE("write_request: images of results follow all results of the round, as a message of the user") {
+  ChatMessage said;
+  said.role = Role::assistant;
+  said.calls = {{"c1", "look", "{}"}, {"c2", "draw", "{}"}};
+  ChatMessage first = ChatMessage::of_text(Role::tool, "two images");
+  first.call_id = "c1";
+  first.parts.push_back(file(Kind::raw, "AAAA", "image/png"));
+  first.parts.push_back(file(Kind::raw, "BBBB", "image/gif"));
+  ChatMessage second = ChatMessage::of_text(Role::tool, "one image");
+  second.call_id = "c2";
+  second.parts.push_back(file(Kind::raw, "CCCC", "image/png"));
+  const std::string body =
+      write_request({"m", {}, {said, first, second, ChatMessage::of_text(Role::user, "so?")}, {}});
+  const auto document = json::Document::parse_view(body);
+  REQUIRE(document.has_value());
+  std::vector<std::string> messages;
+  for (const json::Value message : document->root()["messages"]) messages.emplace_back(message.raw());
+  REQUIRE(messages.size() == 5);
+  CHECK(messages[1] == R"({"role":"tool","content":"two images","tool_call_id":"c1"})");
+  CHECK(messages[2] == R"({"role":"tool","content":"one image","tool_call_id":"c2"})");
+  CHECK(messages[3] == R"({"role":"user","content":[{"type":"text","text":"Image 1 of the result of look:"},)"
+                       R"({"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},)"
+                       R"({"type":"text","text":"Image 2 of the result of look:"},)"
+                       R"({"type":"image_url","image_url":{"url":"data:image/gif;base64,BBBB"}},)"
+                       R"({"type":"text","text":"Image 1 of the result of draw:"},)"
+                       R"({"type":"image_url","image_url":{"url":"data:image/png;base64,CCCC"}}]})");
+  CHECK(messages[4] == R"({"role":"user","content":"so?"})");
 }
 
 TEST_CASE("write_request: text, data and text files are one string") {

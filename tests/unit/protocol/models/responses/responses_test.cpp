@@ -57,6 +57,19 @@ TEST_CASE("responses: images and PDF files are parts, by their bytes or their UR
         R"({"type":"input_text","text":"[File z.zip, application/zip, 3 bytes, not shown]"}]}])");
 }
 
+TEST_CASE("responses: a result with images is a list of parts") {
+  ChatMessage shown = ChatMessage::of_text(Role::tool, "[image image/png, 3 bytes]");
+  shown.call_id = "c";
+  shown.parts.push_back({Kind::raw, "AAAA", "", "image/png", {}});
+  ChatMessage said = ChatMessage::of_text(Role::tool, "r");
+  said.call_id = "d";
+  CHECK(input_of({shown, said}) ==
+        R"([{"type":"function_call_output","call_id":"c","output":[)"
+        R"({"type":"input_text","text":"[image image/png, 3 bytes]"},)"
+        R"({"type":"input_image","detail":"auto","image_url":"data:image/png;base64,AAAA"}]},)"
+        R"({"type":"function_call_output","call_id":"d","output":"r"}])");
+}
+
 TEST_CASE("responses: a whole response is read as a finished answer") {
   Reader reader;
   const auto piece = reader.take(
