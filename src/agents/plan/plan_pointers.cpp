@@ -129,7 +129,7 @@ class PointerChecks {
     const bool is_index =
         !last.empty() && last.size() < 10 && last.find_first_not_of("0123456789") == std::string::npos;
     const std::string list = is_index ? pointer.substr(0, mark) : pointer;
-    if (!list.ends_with("/files") && !list.ends_with("/parts"))
+    if (!names_files(list))
       problem(place, "\"" + pointer +
                          "\" must be a list of files, such as /message/files, or one of them, such "
                          "as /message/files/0");
@@ -193,6 +193,14 @@ class PointerChecks {
 };
 
 }  // namespace
+
+bool names_files(std::string_view pointer) {
+  if (!pointer.ends_with("/files") && !pointer.ends_with("/parts")) return false;
+  constexpr std::string_view kSteps = "/steps/";
+  const std::string_view owner = pointer.substr(0, pointer.rfind('/'));
+  const bool is_step = owner.starts_with(kSteps) && owner.find('/', kSteps.size()) == std::string_view::npos;
+  return owner == "/message" || is_step;
+}
 
 bool comes_later(const PlanStep& reader, const PlanStep& named) {
   const Chain from = chain_of(reader), to = chain_of(named);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/plan/plan.h"
@@ -31,6 +32,10 @@ struct PlanPlaces {
   };
   std::vector<Compared> compared;
 };
+
+// Whether the pointer names a list of files, that of the message or of a step. A member "files" of data is no
+// such list.
+bool names_files(std::string_view pointer);
 
 // Whether, within one iteration of the loops around both, `named` has no value yet when `reader` reads it:
 // `named` comes later, runs at the same time, or is `reader` itself or around it. False if `named` gets no

@@ -95,10 +95,6 @@ void add_facts(json::Writer& out, const task::Part& part) {
   });
 }
 
-bool names_files(std::string_view pointer) {
-  return pointer.ends_with("/files") || pointer.ends_with("/parts");
-}
-
 std::size_t size_of(const std::vector<task::Part>& parts) {
   std::size_t size = 0;
   for (const task::Part& part : parts) size += part.content.size();

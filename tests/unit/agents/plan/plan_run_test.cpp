@@ -156,6 +156,19 @@ TEST_CASE("PlanRun: a map over an empty list is done, and a text that holds a li
         "step each failed: its items must be a list, but /steps/list/text is the string \"x and y\"");
 }
 
+TEST_CASE("PlanRun: a map over a member of data that is named files goes over that member") {
+  Run run(each_over("data/files"));
+  run.turn();
+  run.turn({run.done("p/list#1", "", R"({"files": ["a.csv", "b.csv"]})")});
+  CHECK(run.begun == Words{"each[0]/one=item a.csv", "each[1]/one=item b.csv"});
+
+  Run message(R"({"id": "p", "over": "/message/data/parts",
+      "map": {"id": "inner", "over": "/item/files", "map": {"id": "one", "agent": "a", "input": "{{/item}}"}}})",
+              of_data(R"({"parts": [{"files": [1]}, {"files": [2]}]})"));
+  message.turn();
+  CHECK(message.begun == Words{"p[0]/inner[0]/one=1", "p[1]/inner[0]/one=2"});
+}
+
 namespace {
 
 // The branch that a route with `condition` takes for `data`: "yes" or "no"; or the error if it fails.

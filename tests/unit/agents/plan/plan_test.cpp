@@ -106,6 +106,19 @@ TEST_CASE("read_plan: a pointer to a step that may have ended is accepted") {
   CHECK(problems_of(parallel(plain("a") + ",{'agent':'x','input':'{{/steps/a/state}}'}")) == "");
 }
 
+TEST_CASE("read_plan: files are those of the message or of a step") {
+  const auto files = [](const std::string& pointer) {
+    return problems_of(sequence(plain("a") + ",{'agent':'x','input':{'files':['" + pointer + "']}}"));
+  };
+  CHECK(files("/message/files") == "");
+  CHECK(files("/steps/a/parts/12") == "");
+  for (const char* pointer : {"/message/data/files", "/steps/a/data/files", "/steps/a/data/parts/0"}) {
+    CHECK(files(pointer) == "/plan/sequence/1/input/files: '" + std::string(pointer) +
+                                "' must be a list of files, such as /message/files, or one of them, such as "
+                                "/message/files/0\n");
+  }
+}
+
 TEST_CASE("read_begun_plan: a run that has begun keeps pointers that a new card may not have") {
   std::string plan = sequence(reads("a", "b") + "," + plain("b"));
   std::ranges::replace(plan, '\'', '"');
