@@ -255,8 +255,7 @@ class PlanReader {
     read.pointer = from["value"].str();
     // Accepts "{{pointer}}" too, the form that is used in texts.
     if (read.pointer.starts_with("{{") && read.pointer.find("}}") == read.pointer.size() - 2) {
-      read.pointer = read.pointer.substr(2, read.pointer.size() - 4);
-      std::erase(read.pointer, ' ');
+      read.pointer = pointer_between(read.pointer.substr(2, read.pointer.size() - 4));
     }
     places_.conditions.push_back({read.pointer, place + "/value", &step});
     int tests = 0;

@@ -150,9 +150,7 @@ class PointerChecks {
     for (std::size_t at = text.find("{{"); at != std::string::npos; at = text.find("{{", at + 2)) {
       const std::size_t end = text.find("}}", at);
       if (end == std::string::npos) return problem(place, "has \"{{\" without \"}}\"");
-      std::string pointer = text.substr(at + 2, end - at - 2);
-      std::erase(pointer, ' ');
-      check_pointer(pointer, place);
+      check_pointer(pointer_between(std::string_view(text).substr(at + 2, end - at - 2)), place);
     }
   }
 
@@ -193,6 +191,12 @@ class PointerChecks {
 };
 
 }  // namespace
+
+std::string pointer_between(std::string_view braces) {
+  const std::size_t first = braces.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return std::string(braces.substr(first, braces.find_last_not_of(' ') + 1 - first));
+}
 
 bool names_files(std::string_view pointer) {
   if (!pointer.ends_with("/files") && !pointer.ends_with("/parts")) return false;

@@ -33,6 +33,9 @@ struct PlanPlaces {
   std::vector<Compared> compared;
 };
 
+// The pointer of a {{pointer}}: the text between the braces without the blanks around it.
+std::string pointer_between(std::string_view braces);
+
 // Whether the pointer names a list of files, that of the message or of a step. A member "files" of data is no
 // such list.
 bool names_files(std::string_view pointer);

@@ -101,12 +101,6 @@ std::size_t size_of(const std::vector<task::Part>& parts) {
   return size;
 }
 
-std::string pointer_in(std::string_view braces) {
-  std::string pointer(braces);
-  std::erase(pointer, ' ');
-  return pointer;
-}
-
 // The text is one {{pointer}} and nothing else.
 bool is_one_pointer(std::string_view text) {
   return text.starts_with("{{") && text.find("}}") == text.size() - 2;
@@ -474,7 +468,7 @@ void PlanValues::fill_text(std::string& filled, std::string_view text, const Pla
     const std::size_t end = text.find("}}", mark);
     if (end == std::string_view::npos || !goes_on()) break;
     filled.append(text, at, mark - at);
-    const PlanValue found = value(pointer_in(text.substr(mark + 2, end - mark - 2)), from);
+    const PlanValue found = value(pointer_between(text.substr(mark + 2, end - mark - 2)), from);
     const std::string_view words = found.value.is_string() ? found.value.string() : found.value.raw();
     if (!charge(words.size())) return;
     filled += words;
@@ -496,7 +490,7 @@ void PlanValues::fill_value(json::Writer& out, Value from, const PlanPlace& plac
   if (from.is_string()) {
     const std::string_view whole = from.string();
     if (is_one_pointer(whole)) {
-      const PlanValue found = value(pointer_in(whole.substr(2, whole.size() - 4)), place);
+      const PlanValue found = value(pointer_between(whole.substr(2, whole.size() - 4)), place);
       if (found.value.missing() || !charge(found.value.raw().size())) {
         out.null();
       } else {

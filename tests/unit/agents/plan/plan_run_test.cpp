@@ -163,7 +163,8 @@ TEST_CASE("PlanRun: a map over a member of data that is named files goes over th
   CHECK(run.begun == Words{"each[0]/one=item a.csv", "each[1]/one=item b.csv"});
 
   Run message(R"({"id": "p", "over": "/message/data/parts",
-      "map": {"id": "inner", "over": "/item/files", "map": {"id": "one", "agent": "a", "input": "{{/item}}"}}})",
+      "map": {"id": "inner", "over": "/item/files",
+        "map": {"id": "one", "agent": "a", "input": "{{/item}}"}}})",
               of_data(R"({"parts": [{"files": [1]}, {"files": [2]}]})"));
   message.turn();
   CHECK(message.begun == Words{"p[0]/inner[0]/one=1", "p[1]/inner[0]/one=2"});
@@ -219,6 +220,14 @@ TEST_CASE("PlanRun: pointers in the operands of a condition are filled in") {
   CHECK(decided(when(R"("one_of": "{{/message/data/b}}")"), R"({"a": 2, "b": [1, 2]})") == "yes");
   CHECK(decided(R"({"value": "{{/message/data/a}}", "greater": "{{/message/data/b}}"})",
                 R"({"a": 3, "b": 2})") == "yes");
+}
+
+TEST_CASE("PlanRun: a pointer between braces keeps the blanks in a member's name") {
+  const char* const data = R"({"a": "Ada", "first name": "Ada"})";
+  CHECK(decided(when(R"("equals": "{{ /message/data/first name }}")"), data) == "yes");
+  CHECK(decided(R"({"value": "{{/message/data/first name}}", "equals": "Ada"})", data) == "yes");
+  CHECK(decided(when(R"("equals": "{{/message/data/first name}}!")"),
+                R"({"a": "Ada!", "first name": "Ada"})") == "yes");
 }
 
 TEST_CASE("PlanRun: a pointer to one file of a list gives that file alone") {
