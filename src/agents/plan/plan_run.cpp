@@ -367,11 +367,10 @@ PlanRun::Standing PlanRun::begin(const PlanStep& step, const PlanPlace& at, int 
   if (!request) {
     const PlanEnd end{request.error().code == base::ErrorCode::not_found ? "unavailable" : kBadInput,
                       request.error().for_caller};
-    if (end.failure == kBadInput) {
-      record({What::begin, at.path, attempt, world_.now});
-      record({What::end, at.path, attempt, world_.now, end.failure, end.text});
-    }
-    return {State::failed, 0, named_failure(step, at, end)};
+    // Recorded even if no agent was found: a reload of the cards may bring one after the plan has gone on.
+    record({What::begin, at.path, attempt, world_.now});
+    record({What::end, at.path, attempt, world_.now, end.failure, end.text});
+    return walk_agent(step, at);
   }
   record({What::begin, at.path, attempt, world_.now});
   step_.begins.push_back(std::move(*request));

@@ -54,7 +54,7 @@ struct Run {
       return child->second;
     };
     const auto is_wanted = [this] { return ++asked <= wanted_until; };
-    const auto choose = [](const std::string&, const std::string&) { return std::optional<std::string>(); };
+    const auto choose = [this](const std::string&, const std::string&) { return skilled; };
     PlanRun run(*plan, facts,
                 {now, sources, read, choose, budget, taken, canceled, {fill_max, is_wanted}, undo_grace});
     for (const DelegateResult& result : results) run.take(result);
@@ -94,6 +94,7 @@ struct Run {
   task::Budget budget;
   task::Taken taken;
   bool canceled = false;
+  std::optional<std::string> skilled;  // the agent with any skill
   std::size_t fill_max = 1 << 20;
   base::Duration undo_grace = std::chrono::seconds(60);
   std::vector<std::string> begun;  // what the last turn has begun, as label=text
@@ -405,6 +406,34 @@ TEST_CASE("PlanRun: an input that is too large fails its step without retry, and
   step = run.turn({run.done("p/hotel/undo#1")});
   CHECK(failure(step) ==
         "step big (agent a) failed: more than 1000 bytes of values for one step (limits.plan_fill_max)");
+}
+
+TEST_CASE("PlanRun: a step that no agent had the skill for does not begin after the plan has gone on") {
+  Run run(R"({"id": "p", "sequence": [
+      {"id": "x", "agent": {"skill": "s"}, "on_failure": "continue"}, {"id": "y", "agent": "a"}]})");
+  run.turn();
+  CHECK(run.begun == Words{"y=go"});
+  run.skilled = "b";
+  const auto step = run.turn({run.done("p/y#1")});
+  CHECK(run.begun.empty());
+  CHECK((step.end && step.end->failure.empty()));
+}
+
+TEST_CASE("PlanRun: a step that no agent has the skill for is tried again as its retry says") {
+  Run run(
+      R"({"id": "p", "agent": {"skill": "s"}, "retry": {"count": 2, "delay_s": 1, "on": ["unavailable"]}})");
+  CHECK(run.turn().until == at(1'000));
+  run.now = at(1'000);
+  CHECK(run.turn().until == at(3'000));
+  run.skilled = "b";
+  run.now = at(3'000);
+  auto step = run.turn();
+  CHECK(run.begun == Words{"p=go"});
+  CHECK(step.begins.at(0).id == "p#3");
+
+  Run never(R"({"id": "p", "agent": {"skill": "s"}, "retry": {"count": 2, "delay_s": 0}})");
+  step = never.turn();
+  CHECK(failure(step) == "step p (skill s) failed: no agent has the skill \"s\"");
 }
 
 TEST_CASE("PlanRun: an output that is too large fails the run, and finished steps are undone") {
