@@ -30,6 +30,9 @@ std::string kind_of(const DelegateResult& result) {
   return std::string(task::name_of(result.task->status.state));
 }
 
+// The records of a turn after which it continues in another one. Routes and waits need no child, so only this
+// bounds how many of them a turn decides.
+constexpr std::size_t kRecordsMax = 10'000;
 constexpr std::size_t kNotUndoneMax = 20;  // named in a failure
 
 std::string not_undone(const std::string& label, const std::string& reason) {
@@ -93,7 +96,8 @@ bool PlanRun::unwinds() {
 
 // Whether the walk has reached its limit, so that further steps begin in the next turn.
 bool PlanRun::is_put_off() {
-  if (values_.filled() < world_.limits.fill_max || step_.records.empty()) return false;
+  const bool is_full = values_.filled() >= world_.limits.fill_max || step_.records.size() >= kRecordsMax;
+  if (!is_full || step_.records.empty()) return false;
   wake_at(world_.now);
   return true;
 }
@@ -446,6 +450,7 @@ PlanRun::Standing PlanRun::walk_branches(const PlanStep& step, const PlanPlace& 
   branches.all = static_cast<int>(step.steps.size());
   if (step.kind == StepKind::map) {
     if (!facts_.chosen(at.path)) {
+      if (is_put_off()) return {};
       const auto count = values_.count_items(step, at);
       if (is_left()) return {};
       if (!count)
@@ -574,6 +579,7 @@ PlanRun::Standing PlanRun::walk_wait(const PlanStep& step, const PlanPlace& at) 
     return {State::failed, 0, attempts->end};
   }
   if (!facts_.due(at.path)) {
+    if (is_put_off()) return {};
     const auto time = json::Document::view_of(step.time.text);
     base::Timestamp due = world_.now;
     if (time.root().is_string()) {

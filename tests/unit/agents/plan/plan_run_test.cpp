@@ -465,6 +465,30 @@ TEST_CASE("PlanRun: steps whose inputs are large together begin in several turns
   CHECK(run.begun_in_all == 5);
 }
 
+TEST_CASE("PlanRun: steps that need no child are decided in several turns if they are many") {
+  std::string lists;
+  for (int n = 0; n < 500; ++n) lists += std::string(n == 0 ? "" : ",") + "[1,2,3,4,5,6,7,8,9,10]";
+  Run run(R"({"id": "p", "over": "/message/data", "map": {"id": "inner", "over": "/item", "map":
+      {"id": "both", "sequence": [
+        {"id": "way", "route": [
+          {"when": {"value": "/item", "equals": 0}, "then": {"id": "one", "agent": "a"}}]},
+        {"id": "pause", "wait": {"seconds": 0}}]}}})",
+          of_data("[" + lists + "]"));
+  std::size_t records = 0;
+  int turns = 1;
+  auto step = run.turn();
+  for (; !step.end && turns < 10; step = run.turn(), ++turns) {
+    CHECK(step.records.size() < 11'000);
+    CHECK(step.until == run.now);
+    records += step.records.size();
+  }
+  records += step.records.size();
+  CHECK(turns > 1);
+  CHECK((step.end && step.end->failure.empty()));
+  // One for the plan, two for each map, and three for each item.
+  CHECK(records == 1 + 2 * 501 + 3 * 5'000);
+}
+
 TEST_CASE("PlanRun: a turn that is no longer wanted stops in the middle") {
   std::string list = "[0";
   for (int n = 1; n < 2'000; ++n) list += "," + std::to_string(n);
