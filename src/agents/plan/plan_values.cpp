@@ -450,15 +450,18 @@ PlanSources::Items PlanValues::read_items(const PlanStep& map, const PlanPlace& 
 const PlanSources::Items& PlanValues::items_of(const PlanStep& map, const PlanPlace& at) {
   const auto known = sources_.items().find(at.path);
   if (known != sources_.items().end()) return known->second;
-  const auto& items = sources_.items()[at.path] = read_items(map, at);
+  PlanSources::Items items = read_items(map, at);
+  // What was read until the call had to end is not the whole list.
+  if (!goes_on()) return part_read_ = std::move(items);
   sources_.note_bytes(items.values.size() * sizeof(Value) + size_of(items.parts));
-  return items;
+  return sources_.items()[at.path] = std::move(items);
 }
 
 base::Result<int> PlanValues::count_items(const PlanStep& map, const PlanPlace& at) {
   begin_call();
   const auto& items = items_of(map, at);
-  if (!items.problem.empty()) return base::fail(ErrorCode::invalid_argument, items.problem);
+  if (!items.problem.empty() && !problem_)
+    problem_ = base::Error{ErrorCode::invalid_argument, items.problem, {}};
   return outcome(static_cast<int>(items.values.size()));
 }
 

@@ -110,6 +110,7 @@ class PlanValues {
   std::size_t filled_ = 0;
   std::size_t call_filled_ = 0;              // of these, by the call under way
   std::optional<base::Error> problem_ = {};  // of the call under way
+  PlanSources::Items part_read_;             // the last items that could not be read to their end
   bool stopped_ = false;
 };
 

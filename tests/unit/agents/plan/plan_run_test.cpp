@@ -500,6 +500,40 @@ TEST_CASE("PlanRun: a turn that is no longer wanted stops in the middle") {
   CHECK(run.asked < 110);
 }
 
+TEST_CASE("PlanRun: a turn that is left while it reads a list leaves nothing to the next one") {
+  constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  int left = 0;
+  for (const std::string list : {"x/text", "lists/results"}) {
+    for (std::int64_t looks = 1;; ++looks) {
+      Run run(R"({"id": "p", "sequence": [
+          {"id": "lists", "parallel": [{"id": "x", "agent": "a"}, {"id": "y", "agent": "a"}]},
+          {"id": "each", "over": "/steps/)" +
+              list + R"(", "map": {"id": "one", "agent": "a", "input": "{{/index}}"}}]})");
+      run.turn();
+      const auto before = run.facts;
+      const std::vector results{run.done("p/lists/x#1", "[1, 2]"), run.done("p/lists/y#1")};
+      run.wanted_until = run.asked + looks;
+      const bool is_left = run.turn(results).is_left;
+      left += is_left ? 1 : 0;
+      run.wanted_until = kNever;
+      run.facts = before;
+      run.turn(results);
+      CHECK(run.begun == Words{"each[0]/one=0", "each[1]/one=1"});
+      if (!is_left) break;
+    }
+  }
+  CHECK(left > 4);
+}
+
+TEST_CASE("PlanRun: a list that is too large for one step fails its map with that reason") {
+  Run run(each_over("text"));
+  run.fill_max = 1'000;
+  run.turn();
+  const auto step = run.turn({run.done("p/list#1", "[\"" + std::string(2'000, 'x') + "\"]")});
+  CHECK(failure(step) ==
+        "step each failed: more than 1000 bytes of values for one step (limits.plan_fill_max)");
+}
+
 namespace {
 
 struct Work {
