@@ -4,10 +4,15 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "base/text.h"
 #include "engine/turns/turn_log.h"
 
 namespace baton::engine {
 namespace {
+
+// The bytes of a child's reason that its parent gets. The parent's log keeps it twice, and a parent may have
+// thousands of children that fail.
+constexpr std::size_t kFailureMax = 8 << 10;
 
 // Takes `bytes` from `room` if they fit.
 bool fits(std::size_t bytes, std::size_t& room) {
@@ -73,7 +78,9 @@ base::Result<std::vector<task::Task>> referenced_tasks(const TaskReader& reader,
 std::string failure_of(const task::Status& status) {
   if (!task::is_terminal(status.state) || status.state == task::State::completed) return {};
   const std::string text = status.message ? task::text_of(*status.message) : std::string();
-  return text.empty() ? std::string(task::name_of(status.state)) : text;
+  if (text.empty()) return std::string(task::name_of(status.state));
+  if (text.size() <= kFailureMax) return text;
+  return std::string(base::beginning_of(text, kFailureMax)) + "…";
 }
 
 agents::DelegateResult result_of(const std::string& call, task::Task child) {

@@ -119,4 +119,18 @@ TEST_CASE("references: if the input is too large the history is left out first")
   CHECK(none[0].status.state == task::State::completed);
 }
 
+TEST_CASE("failure_of: a long reason is cut between two characters") {
+  const auto failure = [](const std::string& text) {
+    task::Status status;
+    status.state = task::State::failed;
+    status.message.emplace().parts.push_back(task::Part::of_text(text));
+    return engine::failure_of(status);
+  };
+  CHECK(failure("no room") == "no room");
+  CHECK(failure("") == "failed");
+  std::string reason = "x";
+  while (reason.size() < 20'000) reason += "é";
+  CHECK(failure(reason) == reason.substr(0, 8'191) + "…");
+}
+
 }  // namespace other_tasks_test
