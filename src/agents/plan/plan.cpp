@@ -234,6 +234,12 @@ class PlanReader {
   Condition read_condition(Value from, const std::string& place, const PlanStep& step) {
     Condition read;
     using Test = Condition::Test;
+    constexpr std::array<std::string_view, 6> kMembers{"value", "all", "any", "not", "skill", "tag"};
+    const auto members =
+        std::ranges::count_if(kMembers, [&](std::string_view member) { return !from[member].absent(); });
+    if (members > 1)
+      places_.half_tested.push_back(
+          {place, "must have only one of value, all, any, not, skill and tag; \"all\" combines conditions"});
     for (const auto& [name, test] : {std::pair{"all", Test::all}, {"any", Test::any}, {"not", Test::none}}) {
       if (from[name].absent()) continue;
       read.test = test;

@@ -31,6 +31,8 @@ struct PlanPlaces {
     const PlanStep* step;
   };
   std::vector<Compared> compared;
+  // Conditions with several members, of which only one is tested.
+  std::vector<json::SchemaProblem> half_tested;
 };
 
 // The pointer of a {{pointer}}: the text between the braces without the blanks around it.
@@ -46,7 +48,7 @@ bool names_files(std::string_view pointer);
 // compensation.
 bool comes_later(const PlanStep& reader, const PlanStep& named);
 
-// Adds the errors found to `problems`.
+// Adds the errors found to `problems`, and those in `places`.
 void check_pointers(const Plan& plan, const PlanPlaces& places, std::vector<json::SchemaProblem>& problems);
 
 }  // namespace baton::agents

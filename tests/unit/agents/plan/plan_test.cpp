@@ -119,6 +119,25 @@ TEST_CASE("read_plan: files are those of the message or of a step") {
   }
 }
 
+TEST_CASE("read_plan: a condition of several members, of which only one is tested, is refused") {
+  const auto when = [](const std::string& condition) {
+    return "{'route':[{'when':" + condition + ",'then':" + plain("a") + "}]}";
+  };
+  const std::string value = "'value':'/message/text','equals':'x'";
+  CHECK(problems_of(when("{'all':[{'skill':'s'},{'tag':'t'},{'not':{" + value + "}}]}")) == "");
+  for (const std::string both : {"'skill':'s','tag':'t'", "'all':[],'any':[]"}) {
+    for (const std::string& condition : {"{" + both + "}", "{'skill':'s'," + value + "}"}) {
+      CHECK(problems_of(when(condition)) ==
+            "/plan/route/0/when: must have only one of value, all, any, not, skill and tag; 'all' combines "
+            "conditions\n");
+    }
+  }
+  // A run that has begun keeps it.
+  std::string begun = when("{'skill':'s','tag':'t'}");
+  std::ranges::replace(begun, '\'', '"');
+  CHECK(agents::read_begun_plan(begun) != nullptr);
+}
+
 TEST_CASE("read_begun_plan: a run that has begun keeps pointers that a new card may not have") {
   std::string plan = sequence(reads("a", "b") + "," + plain("b"));
   std::ranges::replace(plan, '\'', '"');
