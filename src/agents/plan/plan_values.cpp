@@ -95,6 +95,14 @@ void add_facts(json::Writer& out, const task::Part& part) {
   });
 }
 
+// The files as the items of a map over them: a list of objects.
+std::string facts_of(const std::vector<task::Part>& parts) {
+  std::string facts;
+  json::Writer out(facts);
+  out.each(parts, [&](const task::Part& part) { add_facts(out, part); });
+  return facts;
+}
+
 std::size_t size_of(const std::vector<task::Part>& parts) {
   std::size_t size = 0;
   for (const task::Part& part : parts) size += part.content.size();
@@ -327,7 +335,10 @@ PlanValue PlanValues::value(const std::string& pointer, const PlanPlace& from) {
     if (rest == "/text") return sources_.message_text();
     if (begins_with(rest, "/data")) return value_within(sources_.message_data(), rest.substr(5));
     if (begins_with(rest, "/metadata")) return value_within(sources_.message_metadata(), rest.substr(9));
-    return {};
+    const bool is_list = begins_with(rest, "/files") || begins_with(rest, "/parts");
+    if (!is_list) return {};
+    const std::string list(all.substr(0, all.size() - rest.size() + 6));
+    return value_within(files_value(list, list, true, from), rest.substr(6));
   }
   if (begins_with(all, "/item") || all == "/index") {
     const auto map = innermost(StepKind::map, from);
@@ -361,10 +372,23 @@ PlanValue PlanValues::step_value(std::string_view rest, const PlanPlace& from) {
   }
   if (begins_with(what, "/results")) return value_within(results(*step, at), what.substr(8));
   if (what == "/text") return text_value(*step, at);
+  if (begins_with(what, "/files") || begins_with(what, "/parts")) {
+    const std::string list = std::string("/steps/").append(id).append(what.substr(0, 6));
+    return value_within(files_value(list, at.path + " " + list, is_final(*step, at), from), what.substr(6));
+  }
   if (what != "/task" && !begins_with(what, "/data")) return {};
   const auto first = first_child(*step, at);
   if (first == nullptr) return {};
   return what == "/task" ? string_value(first->task().id.value) : value_within(first->data(), what.substr(5));
+}
+
+// The files that `list` names, as values; missing if there are none. `name` and `is_final`: see kept.
+PlanValue PlanValues::files_value(const std::string& list, const std::string& name, bool is_final,
+                                  const PlanPlace& from) {
+  return kept(name, is_final, [&] {
+    const std::vector<task::Part> files = all_files(list, from);
+    return files.empty() ? std::string() : facts_of(files);
+  });
 }
 
 PlanValue PlanValues::text_value(const PlanStep& step, const PlanPlace& at) {
@@ -423,10 +447,7 @@ PlanSources::Items PlanValues::read_items(const PlanStep& map, const PlanPlace& 
     const std::string pointer = items.list.value.str();
     if (names_files(pointer)) {
       items.parts = all_files(pointer, at);
-      std::string facts;
-      json::Writer out(facts);
-      out.each(items.parts, [&](const task::Part& part) { add_facts(out, part); });
-      items.list = parsed_value(std::move(facts));
+      items.list = parsed_value(facts_of(items.parts));
     } else {
       items.list = value(pointer, at);
       // Models give their lists as text.

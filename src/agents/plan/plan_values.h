@@ -74,6 +74,8 @@ class PlanValues {
   PlanSources::Items read_items(const PlanStep& map, const PlanPlace& at);
   PlanValue step_value(std::string_view rest, const PlanPlace& from);
   PlanValue text_value(const PlanStep& step, const PlanPlace& at);
+  PlanValue files_value(const std::string& list, const std::string& name, bool is_final,
+                        const PlanPlace& from);
   PlanValue results(const PlanStep& step, const PlanPlace& at);
   template <class Make>
   PlanValue kept(const std::string& name, bool is_final, Make&& make);

@@ -248,6 +248,29 @@ TEST_CASE("PlanRun: a pointer to one file of a list gives that file alone") {
   CHECK(files_of(R"("/message/parts/1")") == Words{"a.csv"});
 }
 
+TEST_CASE("PlanRun: conditions and texts see the names and types of files") {
+  const auto taken = [](const std::string& test, const task::Message& message) {
+    Run run(R"({"id": "p", "sequence": [{"id": "make", "agent": "a"}, {"id": "way", "route": [
+        {"when": )" +
+                test + R"(, "then": {"id": "yes", "agent": "a", "input": "{{/message/files/0/name}}"}},
+        {"then": {"id": "no", "agent": "a", "input": "{{/message/files}}{{/steps/make/files}}"}}]}]})",
+            message);
+    run.turn();
+    run.turn({run.done("p/make#1", "made", R"({"n": 1})")});
+    return run.begun.at(0);
+  };
+  task::Message files = saying("a file");
+  files.parts.push_back({task::Part::Kind::url, "x:a", "a.csv", "text/csv", {}});
+  const std::string has_file = R"({"value": "/message/files/0", "exists": true})";
+  CHECK(taken(has_file, files) == "way/yes=a.csv");
+  CHECK(taken(has_file, saying("none")) == R"(way/no=[{"data":{"n": 1}}])");
+  CHECK(taken(R"({"value": "/message/files", "exists": true})", saying("none")).starts_with("way/no"));
+  CHECK(taken(R"({"value": "/message/files/0/mediaType", "equals": "text/csv"})", files) == "way/yes=a.csv");
+  CHECK(taken(R"({"value": "/message/parts/0/text", "equals": "a file"})", files) == "way/yes=a.csv");
+  CHECK(taken(R"({"value": "/steps/make/files/0/data/n", "equals": 1})", files) == "way/yes=a.csv");
+  CHECK(taken(R"({"value": "/steps/make/files/1", "exists": true})", saying("none")).starts_with("way/no"));
+}
+
 TEST_CASE("PlanRun: steps that end in the same turn keep their own end times") {
   Run run(R"({"id": "p", "parallel": [{"id": "x", "agent": "a"}, {"id": "y", "agent": "a"}]})");
   run.turn();
