@@ -178,8 +178,10 @@ PlanPlace PlanValues::place_among(const PlanStep& step, const Iterations& iterat
                        step.parent->compensation.get() != &step;
   if (!repeats) return place_in(around, step);
   const auto own = std::ranges::find(iterations, step.parent, &Iterations::value_type::first);
-  return place_of_iteration(around, *step.parent,
-                            own == iterations.end() ? facts_.chosen(around.path).value_or(0) : own->second);
+  if (own != iterations.end()) return place_of_iteration(around, *step.parent, own->second);
+  // What is chosen is the number of a map's items, but the index of a loop's iteration.
+  const int chosen = facts_.chosen(around.path).value_or(0);
+  return place_of_iteration(around, *step.parent, step.parent->kind == StepKind::map ? chosen - 1 : chosen);
 }
 
 std::string PlanValues::state_of(const PlanStep& step, const PlanPlace& at) const {

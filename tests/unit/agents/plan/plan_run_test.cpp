@@ -248,6 +248,15 @@ TEST_CASE("PlanRun: a pointer to one file of a list gives that file alone") {
   CHECK(files_of(R"("/message/parts/1")") == Words{"a.csv"});
 }
 
+TEST_CASE("PlanRun: outside a map, a pointer to a step in it gives the result for the last item") {
+  Run run(R"({"id": "p", "sequence": [
+      {"id": "each", "over": [1, 2], "map": {"id": "one", "agent": "a"}},
+      {"id": "then", "agent": "a", "input": "last: {{/steps/one/text}}"}]})");
+  run.turn();
+  run.turn({run.done("p/each[0]/one#1", "first"), run.done("p/each[1]/one#1", "second")});
+  CHECK(run.begun == Words{"then=last: second"});
+}
+
 TEST_CASE("PlanRun: conditions and texts see the names and types of files") {
   const auto taken = [](const std::string& test, const task::Message& message) {
     Run run(R"({"id": "p", "sequence": [{"id": "make", "agent": "a"}, {"id": "way", "route": [
