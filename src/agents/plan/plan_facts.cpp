@@ -23,6 +23,7 @@ bool stands_below(const std::string& path, const std::string& around) {
 
 void PlanFacts::add(const PlanRecord& record) {
   const PlanEnd end{record.failure, record.text};
+  if (!end.failure.empty()) failures_bytes_ += end.text.size();
   switch (record.what) {
     case What::began:
       plan_ = record.text;
@@ -129,7 +130,7 @@ std::string PlanFacts::lost_around(const std::string& path) const {
 
 std::size_t PlanFacts::bytes() const {
   constexpr std::size_t kAttempts = 300, kOther = 100;
-  return plan_.size() + kAttempts * attempts_.size() +
+  return plan_.size() + failures_bytes_ + kAttempts * attempts_.size() +
          kOther * (chosen_.size() + settled_.size() + done_.size() + open_.size() + canceled_.size());
 }
 

@@ -119,6 +119,7 @@ class PlanFacts {
   base::Timestamp undone_from_{};
   task::Taken taken_before_undoing_;
   std::int64_t tokens_ = 0, children_ = 0;
+  std::size_t failures_bytes_ = 0;  // of the texts of failures
 };
 
 task::Json write_records(const std::vector<PlanRecord>& records);

@@ -55,6 +55,14 @@ TEST_CASE("PlanMemories: a turn for another message of the same task finds no me
   CHECK(taken(memories, turn_of(1, "n", {"a", "b"}))->states == 0);
 }
 
+TEST_CASE("PlanFacts: the memory of a run counts the texts of its failures") {
+  agents::PlanFacts facts;
+  facts.add({agents::PlanRecord::What::begin, "p", 1});
+  const std::size_t before = facts.bytes();
+  facts.add({agents::PlanRecord::What::end, "p", 1, {}, "failed", std::string(5'000, 'x')});
+  CHECK(facts.bytes() >= before + 4'900);
+}
+
 TEST_CASE("PlanMemories: when full, the memory kept longest is dropped") {
   PlanMemories memories(4'000);
   for (std::int64_t key = 1; key <= 3; ++key)
