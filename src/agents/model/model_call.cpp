@@ -45,7 +45,7 @@ class ModelAnswerReading {
 
   // Reads the events of a piece of the answer, up to a long one.
   void feed(std::string_view piece) {
-    is_over_ = is_over_ || (ended_ && left_for_usage().count() <= 0);
+    is_over_ = is_over_ || (answer_.has_settled() && ended_ && left_for_usage().count() <= 0);
     if (!goes_on()) return;
     bytes_ += piece.size();
     if (bytes_ > output_max_)
@@ -121,9 +121,13 @@ class ModelAnswerReading {
   }
 
   // The longest wait for more of the answer; zero: no limit. A server that has said the end may still send
-  // the usage, but some keep the connection open instead, and some send comments over it.
+  // the usage, but some keep the connection open instead, and some send comments over it. Servers that say an
+  // end with every piece of the answer are waited for.
   milliseconds patience() {
-    if (answer_.end() == AnswerReader::End::none) return milliseconds(0);
+    if (!answer_.has_settled()) {
+      ended_.reset();
+      return milliseconds(0);
+    }
     if (!ended_) ended_ = std::chrono::steady_clock::now();
     return std::max(milliseconds(1), left_for_usage());
   }

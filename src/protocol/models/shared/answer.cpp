@@ -42,9 +42,11 @@ base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
   error_ = error_of(answer);
   if (error_) return piece;
   if (!answer.is_object()) return base::fail(base::ErrorCode::invalid_argument, "it is not an object");
+  const std::size_t held_before = held();
   if (const auto is_read = read(answer, piece); !is_read) return base::fail(is_read.error());
   if (const auto room = check_room(); !room) return base::fail(room.error());
   text_ += piece.text;
+  adds_ = !piece.reasoning.empty() || held() != held_before;
   return piece;
 }
 

@@ -104,6 +104,27 @@ TEST_CASE("chat completions: a finish reason that is not known is never taken fo
     CHECK(end_of(bad) == End::broken_off);
 }
 
+// As one-api, new-api and LiteLLM send answers of Gemini, and gcli2api its thoughts and calls.
+TEST_CASE("chat completions: an end that comes with a piece of the answer is not settled") {
+  const std::string stop = R"(},"logprobs":null,"finish_reason":"stop","index":0}],"usage":null})";
+  const auto chunk = [&](const std::string& members) { return R"({"choices":[{"delta":{)" + members + stop; };
+  Reader reader;
+  for (const std::string& piece :
+       {chunk(R"("content":"Hello")"), chunk(R"("reasoning_content":"Hm")"),
+        chunk(R"("tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}])"),
+        chunk(R"("content":"! How are you?")")}) {
+    REQUIRE(reader.take(piece));
+    CHECK(reader.end() == AnswerReader::End::whole);
+    CHECK_FALSE(reader.has_settled());
+  }
+  CHECK(reader.text() == "Hello! How are you?");
+  REQUIRE(reader.take(chunk("")));
+  CHECK(reader.has_settled());
+  REQUIRE(reader.take(R"({"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}})"));
+  CHECK(reader.has_settled());
+  CHECK_FALSE(Read({delta(R"("content":"x")"), delta("")}).reader.has_settled());
+}
+
 TEST_CASE("chat completions: members that are not known are joined from the pieces of a stream") {
   const Read read(
       {delta(R"("role":"assistant","content":"","reasoning_content":"I ","audio":null,"tag":"t")"),
