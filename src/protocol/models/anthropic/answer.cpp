@@ -14,9 +14,7 @@ base::Result<void> Reader::read(json::Value event, AnswerPiece& piece) {
   } else if (type == "content_block_start") {
     return begin_block(index, event["content_block"], piece);
   } else if (type == "content_block_delta") {
-    const auto [block, is_new] = blocks_.try_emplace(index);
-    if (is_new) bytes_ += sizeof(Block);
-    take_delta(block->second, event["delta"], piece);
+    take_delta(block_at(index), event["delta"], piece);
   } else if (type == "message_delta") {
     if (event["delta"]["stop_reason"].is_string()) finish_reason_ = event["delta"]["stop_reason"].str();
     take_usage(event["usage"]);
@@ -38,10 +36,20 @@ base::Result<void> Reader::take_message(json::Value message, AnswerPiece& piece)
   return {};
 }
 
+// Returns the newest block of this number, or a new one.
+Reader::Block& Reader::block_at(std::int64_t index) {
+  const auto [place, is_new] = places_.try_emplace(index, blocks_.size());
+  if (!is_new) return blocks_[place->second];
+  bytes_ += sizeof(Block);
+  return blocks_.emplace_back();
+}
+
+// A server may give a number twice, so each beginning is a block of its own.
 base::Result<void> Reader::begin_block(std::int64_t index, json::Value from, AnswerPiece& piece) {
-  Block& block = blocks_[index];
+  places_.erase(index);
+  Block& block = block_at(index);
   block.type = from["type"].str();
-  bytes_ += sizeof(Block) + from.raw().size();
+  bytes_ += from.raw().size();
   take_text(block, from["text"].string(), piece);
   if (block.type == "text") return {};
   take_thinking(block, from["thinking"].string(), piece);
@@ -88,7 +96,7 @@ void Reader::take_thinking(Block& block, std::string_view text, AnswerPiece& pie
 
 std::vector<CalledTool> Reader::calls() const {
   std::vector<CalledTool> called;
-  for (const auto& [index, block] : blocks_) {
+  for (const Block& block : blocks_) {
     if (block.type == "tool_use")
       called.push_back({block.id, block.name, block.input.empty() ? "{}" : block.input});
   }
@@ -97,8 +105,7 @@ std::vector<CalledTool> Reader::calls() const {
 
 task::Json Reader::others() const {
   PartOrder order;
-  for (const auto& entry : blocks_) {
-    const auto& block = entry.second;
+  for (const Block& block : blocks_) {
     if (block.type == "text") {
       order.add_text(block.text);
       continue;

@@ -22,7 +22,7 @@ class Reader final : public AnswerReader {
   task::Json others() const override;
 
  private:
-  // A block of the content, by its number.
+  // A block of the content.
   struct Block {
     std::string type;
     std::string members;   // of the beginning, but for those below
@@ -35,13 +35,15 @@ class Reader final : public AnswerReader {
 
   base::Result<void> read(json::Value event, AnswerPiece& piece) override;
   std::size_t bytes_beside_text() const override { return bytes_; }
+  Block& block_at(std::int64_t index);
   base::Result<void> begin_block(std::int64_t index, json::Value from, AnswerPiece& piece);
   void take_delta(Block& block, json::Value delta, AnswerPiece& piece);
   base::Result<void> take_message(json::Value message, AnswerPiece& piece);
   void take_text(Block& block, std::string_view text, AnswerPiece& piece);
   void take_thinking(Block& block, std::string_view text, AnswerPiece& piece);
 
-  std::map<std::int64_t, Block> blocks_;
+  std::vector<Block> blocks_;
+  std::map<std::int64_t, std::size_t> places_;  // of blocks, by the number that the server gives them
   std::size_t calls_ = 0;
   std::size_t bytes_ = 0;
 };

@@ -222,6 +222,23 @@ const Row kRows[] = {
      .wants =
          {R"({"role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"x"}}]})"}},
     {.server = "Anthropic",
+     .difference = "a block after the result of a search may have that result's number",
+     .api = Api::anthropic,
+     .events =
+         {R"({"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}})",
+          R"({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"query\":\"x\"}"}})",
+          R"({"type":"content_block_stop","index":0})",
+          R"({"type":"content_block_start","index":1,"content_block":{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}})",
+          R"({"type":"content_block_stop","index":1})",
+          R"({"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}})",
+          R"({"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"48 million"}})",
+          R"({"type":"content_block_stop","index":1})",
+          R"({"type":"message_delta","delta":{"stop_reason":"end_turn"}})", R"({"type":"message_stop"})"},
+     .text = "48 million",
+     .wants =
+         {R"({"role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"x"}},)"
+          R"({"type":"web_search_tool_result","tool_use_id":"s1","content":[]},{"type":"text","text":"48 million"}]})"}},
+    {.server = "Anthropic",
      .difference = "a refusal is an end that a filter made",
      .api = Api::anthropic,
      .events = {R"({"type":"message_delta","delta":{"stop_reason":"refusal"}})",
