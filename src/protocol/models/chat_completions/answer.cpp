@@ -27,6 +27,15 @@ std::string reasoning_in(json::Value said) {
   return text;
 }
 
+// Some servers begin the arguments of each call with an empty object (Bedrock behind relays), and some send
+// all arguments once more at the end (vLLM). Neither is JSON, so what the server meant is certain.
+void mend_arguments(std::string& text) {
+  if (text.starts_with("{}{")) text.erase(0, 2);
+  const std::string_view half = std::string_view(text).substr(text.size() / 2);
+  const bool is_twice = text.size() == 2 * half.size() && text.starts_with(half);
+  if (is_twice && half.starts_with('{') && half.ends_with('}')) text.resize(text.size() / 2);
+}
+
 }  // namespace
 
 base::Result<void> Reader::read(json::Value answer, AnswerPiece& piece) {
@@ -168,6 +177,7 @@ std::vector<CalledTool> Reader::calls() const {
   std::vector<CalledTool> called;
   for (const Call& call : calls_) {
     called.push_back(call.tool);
+    mend_arguments(called.back().arguments);
     called.back().others = call.others.json();
     called.back().function_others = call.function_others.json();
   }

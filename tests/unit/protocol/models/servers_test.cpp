@@ -318,6 +318,15 @@ const Row kRows[] = {
      .calls = {{"call_1", "look", "{}"}},
      .wants =
          {R"({"id":"rs_1","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Hm"}]})"}},
+    {.server = "vLLM",
+     .difference = "a parser of calls sends all arguments again at the end",
+     .events =
+         {chunk(
+              R"("tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"look","arguments":"{\"city\": \"S"}}])"),
+          chunk(R"("tool_calls":[{"index":0,"function":{"arguments":"eattle\"}"}}])"),
+          chunk(R"("tool_calls":[{"index":0,"function":{"arguments":"{\"city\": \"Seattle\"}"}}])"),
+          chunk("", R"("tool_calls")")},
+     .calls = {{"c", "look", R"({"city": "Seattle"})"}}},
     {.server = "SGLang",
      .difference = "an answer that the server gives up is broken off",
      .events = {chunk(R"("content":"Hi","reasoning_content":null)"), chunk("", R"("abort")")},
@@ -376,6 +385,13 @@ const Row kRows[] = {
      .events = {chunk(call_delta(R"("index":0,"id":"call_1__thought__QUJDREVG",)"), R"("tool_calls")")},
      .calls = {{"call_1__thought__QUJDREVG", "look", "{}"}},
      .wants = {R"("id":"call_1__thought__QUJDREVG")", R"("tool_call_id":"call_1__thought__QUJDREVG")"}},
+    {.server = "LiteLLM",
+     .difference = "the arguments of a model of Bedrock begin with an empty object",
+     .events = {chunk(call_delta(R"("index":0,"id":"c",)")),
+                chunk(R"("tool_calls":[{"index":0,"function":{"arguments":"{\"location\": "}}])"),
+                chunk(R"("tool_calls":[{"index":0,"function":{"arguments":"\"Boston\"}"}}])",
+                      R"("tool_calls")")},
+     .calls = {{"c", "look", R"({"location": "Boston"})"}}},
     {.server = "LiteLLM",
      .difference = "a model of Anthropic has its thoughts in blocks, which go back",
      .events =
