@@ -58,8 +58,10 @@ AnswerReader::End AnswerReader::end() const {
   if (is_one_of(finish_reason_, {"length", "max_tokens", "model_length", "max_output_tokens",
                                  "model_context_window_exceeded"}))
     return End::cut;
-  if (is_one_of(finish_reason_, {"content_filter", "safety", "recitation", "sensitive", "guardrails",
-                                 "prohibited_content", "refusal"}))
+  // Gemini adds what the filter found: "content_filter: PROHIBITED_CONTENT".
+  const auto filter = std::string_view(finish_reason_).substr(0, finish_reason_.find(':'));
+  if (is_one_of(filter, {"content_filter", "safety", "recitation", "sensitive", "guardrails",
+                         "prohibited_content", "refusal"}))
     return End::filtered;
   return finish_reason_ == "pause_turn" ? End::paused : End::broken_off;
 }

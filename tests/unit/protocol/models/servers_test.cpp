@@ -164,6 +164,18 @@ const Row kRows[] = {
      .wants =
          {R"("function":{"name":"look","arguments":"{}"},"extra_content":{"google":{"thought_signature":"c2ln"}}})"}},
     {.server = "Gemini",
+     .difference = "an answer that a filter holds back has no message, and the reason says what was found",
+     .events = {R"({"id":"x","model":"gemini-3.5-flash","choices":[{"index":0,
+                    "finish_reason":"content_filter: PROHIBITED_CONTENT"}],
+                    "usage":{"prompt_tokens":10,"completion_tokens":0,"total_tokens":10}})"},
+     .end = End::filtered},
+    {.server = "Gemini",
+     .difference = "a call that the server cannot read is an answer that broke off",
+     .events =
+         {R"({"choices":[{"finish_reason":"function_call_filter: MALFORMED_FUNCTION_CALL","message":{"content":null}}],
+                    "usage":{"prompt_tokens":10,"completion_tokens":0,"total_tokens":10}})"},
+     .end = End::broken_off},
+    {.server = "Gemini",
      .difference = "an error is a list of one",
      .refused_body =
          R"([{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}])",
