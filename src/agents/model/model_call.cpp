@@ -230,9 +230,7 @@ std::vector<std::pair<std::string, std::string>> headers_of(const ModelSettings&
 // The end of a call that was refused with an HTTP status. `is_verbose`: the agent's author sees it.
 ModelCallEnd refusal_in(const HttpAnswer& answer, bool is_verbose) {
   std::string text = "it answered with " + outbound::refusal_text(answer, {.shows_keys = is_verbose});
-  // Waiting does not help when the account is used up.
-  if (protocol::models::read_error(answer.body).code == "insufficient_quota")
-    return {Kind::refused, std::move(text)};
+  if (protocol::models::read_error(answer.body).unpaid) return {Kind::refused, std::move(text)};
   const auto outcome = outbound::outcome_of(answer.status);
   const Kind kind = outcome == outbound::Outcome::busy   ? Kind::busy
                     : outcome == outbound::Outcome::lost ? Kind::unreachable

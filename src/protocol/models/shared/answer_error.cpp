@@ -29,12 +29,21 @@ bool is_busy_code(std::string_view code) {
   return status == 408 || status == 425 || status == 429 || (status >= 500 && status <= 599);
 }
 
+// Of OpenAI, Moonshot and Zhipu, which send them with the status of a busy server.
+bool is_unpaid_code(std::string_view code) {
+  constexpr std::array<std::string_view, 3> kUnpaid{"insufficient_quota", "exceeded_current_quota_error",
+                                                    "1113"};
+  return std::ranges::count(kUnpaid, code) > 0;
+}
+
 AnswerError error_in(json::Value error) {
   AnswerError read;
-  if (error.is_string()) return {error.str(), {}, false};
+  if (error.is_string()) read.message = error.str();
+  if (error.is_string()) return read;
   read.message = json::error_words(error);
   read.code = code_in(error);
   read.busy = is_busy_code(read.code) || is_busy_code(error["type"].string());
+  read.unpaid = is_unpaid_code(read.code) || is_unpaid_code(error["type"].string());
   return read;
 }
 

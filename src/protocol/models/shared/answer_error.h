@@ -15,6 +15,7 @@ struct AnswerError {
   std::string message;  // of the server; may be empty
   std::string code;     // "insufficient_quota", "503"; may be empty
   bool busy = false;    // another try may succeed
+  bool unpaid = false;  // the account has nothing left, so no try will succeed, whatever the HTTP status
 };
 
 // Returns the error that a server sent in place of an answer, or nullopt.

@@ -251,6 +251,23 @@ TEST_CASE("read_error: finds the message of a refusal in any body") {
   CHECK(read_error("<html>").message.empty());
 }
 
+TEST_CASE("read_error: an account that has nothing left is not taken for a busy server") {
+  for (
+      const char* body :
+      {R"({"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","param":null,
+            "code":"insufficient_quota"}})",            // OpenAI
+       R"({"error":{"message":"Your account is suspended due to insufficient balance.",
+            "type":"exceeded_current_quota_error"}})",  // Moonshot
+       R"({"error":{"code":"1113","message":"Insufficient balance or no resource package. Please recharge."}})"}) {
+    CAPTURE(body);  // the last one is Zhipu's
+    CHECK(read_error(body).unpaid);
+    CHECK_FALSE(read_error(body).busy);
+  }
+  // Moonshot, while it is busy.
+  const AnswerError busy = read_error(R"({"error":{"message":"m","type":"rate_limit_reached_error"}})");
+  CHECK_FALSE(busy.unpaid);
+}
+
 TEST_CASE("chat completions: a repeated name begins a new call once the arguments are a complete object") {
   Read read({calls(call(R"("index":0)", R"("name":"f","arguments":"{\"a\":\"}\\\"{\"")")),
              calls(call(R"("index":0)", R"("name":"f","arguments":",\"b\":[{}]}")")),
