@@ -24,7 +24,8 @@ bool is_busy_code(std::string_view code) {
       "rate_limit_exceeded", "rate_limit_error", "server_error",         "internal_server_error",
       "api_error",           "overloaded_error", "overloaded",           "timeout",
       "service_unavailable", "timeout_error",    "server_is_overloaded", "slow_down"};
-  if (std::ranges::count(kBusy, code) > 0) return true;
+  // DashScope says what there is too much of: "Throttling.AllocationQuota".
+  if (std::ranges::count(kBusy, code) > 0 || code.starts_with("Throttling")) return true;
   const int status = base::number_in<int>(code).value_or(0);
   return status == 408 || status == 425 || status == 429 || (status >= 500 && status <= 599);
 }
@@ -52,7 +53,13 @@ AnswerError error_in(json::Value error) {
 std::optional<AnswerError> error_of(json::Value answer) {
   if (!answer["error"].absent()) return error_in(answer["error"]);
   if (answer["object"].string() == "error") return error_in(answer);
-  return std::nullopt;
+  // DeepInfra and Venice send it in a chunk without choices.
+  if (!answer["choices"].absent() || answer["error_message"].string().empty()) return std::nullopt;
+  AnswerError read;
+  read.message = answer["error_message"].str();
+  read.code = answer["error_type"].str();
+  read.busy = is_busy_code(read.code);
+  return read;
 }
 
 AnswerError read_error(std::string_view body) {
