@@ -6,8 +6,9 @@
 namespace baton::protocol::models::chat_completions {
 namespace {
 
-// Returns a text, or the joined texts of a list of content parts.
+// Returns a text, that of a content part, or the joined ones of a list of these.
 std::string text_in(json::Value content) {
+  if (content.is_object()) return content["text"].str();
   if (!content.is_array()) return content.str();
   std::string text;
   for (const json::Value part : content) text += part.is_string() ? part.string() : part["text"].string();
@@ -44,6 +45,7 @@ base::Result<void> Reader::read(json::Value answer, AnswerPiece& piece) {
   // Chunks without choices are about the answer as a whole. Only one choice was requested.
   for (const json::Value choice : answer["choices"]) {
     if (choice["index"].integer().value_or(0) != 0) continue;
+    take_usage(choice["usage"]);  // Moonshot's place for it
     const json::Value said = choice["delta"].is_object() ? choice["delta"] : choice["message"];
     take_choice(said, piece);
     if (const auto taken = take_calls(said["tool_calls"]); !taken) return base::fail(taken.error());
