@@ -10,9 +10,15 @@ std::string_view text_of(json::Value part) {
   return part["text"].is_string() ? part["text"].string() : part["refusal"].string();
 }
 
+// OpenRouter's pages have other names for two events: "response.done" and "response.content_part.delta".
 bool ends_response(std::string_view type) {
   return type == "response.completed" || type == "response.incomplete" || type == "response.failed" ||
-         type == "response.cancelled";
+         type == "response.cancelled" || type == "response.done";
+}
+
+bool is_text_delta(std::string_view type) {
+  return type == "response.output_text.delta" || type == "response.refusal.delta" ||
+         type == "response.content_part.delta";
 }
 
 }  // namespace
@@ -30,7 +36,7 @@ base::Result<void> Reader::read(json::Value event, AnswerPiece& piece) {
 void Reader::take_delta(std::string_view type, json::Value event, AnswerPiece& piece) {
   const std::string_view text = event["delta"].string();
   if (text.empty()) return;
-  if (type == "response.output_text.delta" || type == "response.refusal.delta") {
+  if (is_text_delta(type)) {
     piece.text = text;
     text_streamed_ += text.size();
   } else if (type.starts_with("response.reasoning")) {

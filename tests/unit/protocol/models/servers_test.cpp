@@ -286,6 +286,20 @@ const Row kRows[] = {
      .wants = {R"("reasoning_details":[{"type":"reasoning.text","text":"Hm","format":"x","index":0},)"
                R"({"type":"reasoning.encrypted","data":"enc","index":1}])"}},
     {.server = "OpenRouter",
+     .difference = "two events of a response have names of its own",
+     .api = Api::responses,
+     .events =
+         {R"({"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress"}})",
+          R"({"type":"response.content_part.delta","output_index":0,"content_index":0,"delta":"Once"})",
+          R"({"type":"response.content_part.delta","output_index":0,"content_index":0,"delta":" upon a time."})",
+          R"({"type":"response.output_item.done","output_index":0,"item":{"type":"message","role":"assistant",
+                    "content":[{"type":"output_text","text":"Once upon a time.","annotations":[]}]}})",
+          R"({"type":"response.done","response":{"id":"resp_1","object":"response","status":"completed","output":[],
+                    "usage":{"input_tokens":12,"output_tokens":45,"total_tokens":57}}})",
+          "[DONE]"},
+     .text = "Once upon a time.",
+     .usage = R"({"provider":"p","model":"m","inputTokens":12,"outputTokens":45,"totalTokens":57})"},
+    {.server = "OpenRouter",
      .difference = "an error of the provider behind it comes in a chunk",
      .events =
          {R"({"id":"g","object":"chat.completion.chunk","error":{"code":502,"message":"Provider disconnected"},
