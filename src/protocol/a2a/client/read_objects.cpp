@@ -1,6 +1,7 @@
 #include "protocol/a2a/client/read_objects.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/base64.h"
 #include "base/clock.h"
@@ -103,10 +104,14 @@ Result<void> read_names(json::Value owner, std::initializer_list<std::string_vie
 task::State read_state(json::Value state) {
   constexpr task::State kUnknown = task::State::failed;
   if (const auto number = state.integer()) return v1::state_numbered(*number).value_or(kUnknown);
+  // Some servers send the names of their enums: "INPUT_REQUIRED", "input_required".
+  std::string name = state.str();
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::ranges::replace(name, '-', '_');
+  if (!name.starts_with("TASK_STATE_")) name.insert(0, "TASK_STATE_");
   // The only state name that 0.3 spells differently from 1.0.
-  if (state.string() == "TASK_STATE_CANCELLED") return task::State::canceled;
-  if (const auto named = task::state_named(state.string())) return *named;
-  return v1::state_named(state.string()).value_or(kUnknown);
+  if (name == "TASK_STATE_CANCELLED") return task::State::canceled;
+  return v1::state_named(name).value_or(kUnknown);
 }
 
 bool is_user(json::Value role) {
@@ -237,6 +242,8 @@ Result<ArtifactUpdate> ObjectReader::read_artifact(json::Value value) const {
 }
 
 Result<task::Task> ObjectReader::read_task(json::Value value) const {
+  // Some servers wrap the answer to a get like that to a send.
+  if (value["status"].missing() && value["task"].is_object()) value = value["task"];
   if (!value.is_object()) return wrong("the task is not an object");
   if (const auto checked = check_items(value); !checked) return fail(checked.error());
   auto status = read_status(value["status"]);

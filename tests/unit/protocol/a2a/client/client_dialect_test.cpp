@@ -168,6 +168,9 @@ TEST_CASE("Client dialects: every state has a meaning in every spelling, an unkn
       {R"("TASK_STATE_CANCELED")", State::canceled},
       {R"("TASK_STATE_CANCELLED")", State::canceled},
       {R"("TASK_STATE_AUTH_REQUIRED")", State::auth_required},
+      {R"("INPUT_REQUIRED")", State::input_required},  // these three: of spring-ai-ascend and ggcode
+      {R"("input_required")", State::input_required},
+      {R"("cancelled")", State::canceled},
       {"2", State::working},
       {"8", State::auth_required},
       {"99", State::failed},
@@ -249,6 +252,18 @@ TEST_CASE("Client dialects: snake_case, numbers and members left out by ProtoJSO
   CHECK(nested.artifact.parts.at(1).content == R"({"n":1})");
   CHECK(nested.artifact.parts.at(2).content == "https://x");
   CHECK(nested.artifact.parts.at(2).media_type == "a/b");
+}
+
+// As spring-ai-ascend answers GetTask.
+TEST_CASE("Client dialects: a task that is wrapped like the answer to a send is read") {
+  const json::Document document = parsed(
+      R"({"task":{"id":"f4870cf3","contextId":"cc6819e5","status":{"state":"TASK_STATE_COMPLETED"},
+          "artifacts":[],"history":[]}})");
+  for (const ClientDialect* dialect : {&rpc_v0_3(), &v1()}) {
+    const task::Task task = value_of(dialect->read_task(document.root()));
+    CHECK(task.id.value == "f4870cf3");
+    CHECK(task.status.state == State::completed);
+  }
 }
 
 TEST_CASE("Client dialects: invalid answers are refused with the member's name") {
