@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "json/fields.h"
 #include "json/json_patch.h"
 #include "json/writer.h"
 #include "protocol/a2a/v1_objects.h"
@@ -65,6 +66,19 @@ task::Json about_in(Value metadata) {
     }
   });
   return about.text == "{}" ? task::Json{} : about;
+}
+
+// Reads an interrupt, also in the forms before outcomes were objects: {id, value} of Microsoft's Agent
+// Framework, and {id, reason, payload} of the protocol's draft.
+Interrupt interrupt_in(Value one) {
+  Interrupt interrupt{one["id"].str(), one["message"].str(), {}};
+  if (one["responseSchema"].is_object()) interrupt.schema = one["responseSchema"].json();
+  if (one["metadata"]["url"].is_string()) interrupt.url = one["metadata"]["url"].json();
+  interrupt.for_auth = one["reason"].string() == "baton:auth";
+  interrupt.about = about_in(one["metadata"]);
+  const Value older = json::first_of(one, {"value", "payload"});
+  if (interrupt.about.empty() && !older.absent()) interrupt.about = older.json();
+  return interrupt;
 }
 
 // Reads a progress note in the form of Baton's own servers: {message?, and other members}.
@@ -275,21 +289,20 @@ void RunReader::take_end(Value event, Pieces& out) {
   while (!calls_.empty()) end_call(std::string(calls_.begin()->first), out);
   take_usage(event["usage"], out);
   RunEnd end;
-  const Value outcome = event["outcome"];
+  const Value outcome = event["outcome"], older = event["interrupt"];
   if (outcome["type"].string() == "cancelled") end.kind = RunEnd::Kind::cancelled;
-  if (outcome["type"].string() == "interrupt") {
-    for (const Value one : outcome["interrupts"]) {
-      const std::string id = one["id"].str();
-      if (id.empty()) continue;
-      Interrupt interrupt{id, one["message"].str(), {}};
-      if (one["responseSchema"].is_object()) interrupt.schema = one["responseSchema"].json();
-      if (one["metadata"]["url"].is_string()) interrupt.url = one["metadata"]["url"].json();
-      interrupt.for_auth = one["reason"].string() == "baton:auth";
-      interrupt.about = about_in(one["metadata"]);
+  const auto add = [&](Value one) {
+    if (Interrupt interrupt = interrupt_in(one); !interrupt.id.empty())
       end.interrupts.push_back(std::move(interrupt));
-    }
-    if (!end.interrupts.empty()) end.kind = RunEnd::Kind::interrupted;
+  };
+  if (outcome["type"].string() == "interrupt") {
+    for (const Value one : outcome["interrupts"]) add(one);
+  } else if (!outcome.is_object() && older.is_array()) {
+    for (const Value one : older) add(one);
+  } else if (!outcome.is_object() && older.is_object()) {
+    add(older);
   }
+  if (!end.interrupts.empty()) end.kind = RunEnd::Kind::interrupted;
   if (end.kind == RunEnd::Kind::finished && !asked_.empty()) {
     end.kind = RunEnd::Kind::interrupted;
     end.interrupts = std::move(asked_);

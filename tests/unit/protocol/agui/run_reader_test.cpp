@@ -193,6 +193,23 @@ TEST_CASE("RunReader: a run ends with interrupts, cancelled, or with an error") 
   CHECK(failed.reader.end()->error == "m");
 }
 
+// Of Microsoft's Agent Framework until July 2026, and of AG-UI's draft about interrupts.
+TEST_CASE("RunReader: interrupts beside the outcome end a run, too") {
+  Bench list, draft, finished;
+  list.take({R"({"type":"RUN_FINISHED","threadId":"t","runId":"r","interrupt":[{"id":"call_1","value":{
+      "type":"function_approval_request","function_call":{"call_id":"call_1","name":"deploy"}}}]})"});
+  REQUIRE(list.reader.end()->kind == RunEnd::Kind::interrupted);
+  REQUIRE(list.reader.end()->interrupts.size() == 1);
+  CHECK(list.reader.end()->interrupts[0].id == "call_1");
+  CHECK(list.reader.end()->interrupts[0].about.text.find(R"("name":"deploy")") != std::string::npos);
+  draft.take({R"({"type":"RUN_FINISHED","outcome":"interrupt","interrupt":{"id":"i","reason":"human_approval",
+      "payload":{"amount":900}}})"});
+  REQUIRE(draft.reader.end()->kind == RunEnd::Kind::interrupted);
+  CHECK(draft.reader.end()->interrupts[0].about.text == R"({"amount":900})");
+  finished.take({R"({"type":"RUN_FINISHED","outcome":{"type":"success"},"interrupt":null})"});
+  CHECK(finished.reader.end()->kind == RunEnd::Kind::finished);
+}
+
 TEST_CASE("RunReader: an interrupt shows what it is about, and custom events of LangGraph ask too") {
   Bench wrapped, plain, asked;
   const auto about = [](const Bench& bench) { return bench.reader.end()->interrupts.front().about.text; };
