@@ -18,6 +18,14 @@ using task::EventBody;
 constexpr std::size_t kOpenMax = 1'000;  // open calls, and messages of others than the agent, in a run
 constexpr std::size_t kMessageIdMax = 1'024;
 
+// Members of events. Servers in Python that do not use the SDK's encoder write them in snake_case.
+Value message_id(Value event) {
+  return json::first_of(event, {"messageId", "message_id"});
+}
+Value call_id(Value event) {
+  return json::first_of(event, {"toolCallId", "tool_call_id"});
+}
+
 // Returns the JSON of any value; "null" if it is missing.
 task::Json json_of(Value value) {
   return value.missing() ? task::Json{"null"} : value.json();
@@ -72,7 +80,8 @@ task::Json about_in(Value metadata) {
 // Framework, and {id, reason, payload} of the protocol's draft.
 Interrupt interrupt_in(Value one) {
   Interrupt interrupt{one["id"].str(), one["message"].str(), {}};
-  if (one["responseSchema"].is_object()) interrupt.schema = one["responseSchema"].json();
+  const Value schema = json::first_of(one, {"responseSchema", "response_schema"});
+  if (schema.is_object()) interrupt.schema = schema.json();
   if (one["metadata"]["url"].is_string()) interrupt.url = one["metadata"]["url"].json();
   interrupt.for_auth = one["reason"].string() == "baton:auth";
   interrupt.about = about_in(one["metadata"]);
@@ -105,7 +114,7 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
   const Value event = document->root();
   if (!event.is_object() || !event["type"].is_string())
     return base::fail(base::ErrorCode::invalid_argument, "an event has no type");
-  if (event["messageId"].string().size() > kMessageIdMax) {
+  if (message_id(event).string().size() > kMessageIdMax) {
     return base::fail(base::ErrorCode::invalid_argument,
                       "an event's messageId is longer than " + std::to_string(kMessageIdMax) + " bytes");
   }
@@ -131,7 +140,7 @@ void RunReader::take_event(std::string_view type, Value event, Pieces& out) {
 }
 
 bool RunReader::take_text(std::string_view type, Value event, Pieces& out) {
-  const std::string id = event["messageId"].str(), delta = event["delta"].str();
+  const std::string id = message_id(event).str(), delta = event["delta"].str();
   if (type.starts_with("REASONING_") || type.starts_with("THINKING_")) {
     const bool has_words = type.ends_with("_CONTENT") || type.ends_with("_CHUNK");
     if (has_words && !delta.empty()) out.push_back(RunReasoning{delta});
@@ -156,7 +165,7 @@ bool RunReader::take_text(std::string_view type, Value event, Pieces& out) {
 bool RunReader::take_call(std::string_view type, Value event, Pieces& out) {
   if (!type.starts_with("TOOL_CALL_")) return false;
   if (type == "TOOL_CALL_CHUNK") return take_call_chunk(event, out), true;
-  const std::string id = event["toolCallId"].str();
+  const std::string id = call_id(event).str();
   if (id.empty()) return true;
   if (type == "TOOL_CALL_START" && calls_.size() < kOpenMax) {
     begin_call(id, event);
@@ -173,7 +182,7 @@ bool RunReader::take_call(std::string_view type, Value event, Pieces& out) {
 }
 
 void RunReader::take_call_chunk(Value event, Pieces& out) {
-  const std::string id = event["toolCallId"].str();
+  const std::string id = call_id(event).str();
   if (!id.empty() && id != chunk_call_) {
     end_chunks(out);
     if (calls_.size() >= kOpenMax || calls_.contains(id)) return;
@@ -184,7 +193,8 @@ void RunReader::take_call_chunk(Value event, Pieces& out) {
 }
 
 void RunReader::begin_call(const std::string& id, Value event) {
-  const auto [call, is_new] = calls_.try_emplace(id, Call{id, event["toolCallName"].str(), {}});
+  const std::string name = json::first_of(event, {"toolCallName", "tool_call_name"}).str();
+  const auto [call, is_new] = calls_.try_emplace(id, Call{id, name, {}});
   if (is_new) arguments_bytes_ += call->second.bytes();
 }
 
@@ -220,9 +230,11 @@ bool RunReader::take_shown(std::string_view type, Value event, Pieces& out) {
     if (json::is_patch(patch)) add(task::StateDelta{std::move(patch)});
   } else if (type == "STEP_STARTED" || type == "STEP_FINISHED") {
     const auto phase = type == "STEP_STARTED" ? task::Step::Phase::start : task::Step::Phase::finish;
-    if (const std::string name = event["stepName"].str(); !name.empty()) add(task::Step{name, phase});
+    const std::string name = json::first_of(event, {"stepName", "step_name"}).str();
+    if (!name.empty()) add(task::Step{name, phase});
   } else if (type == "ACTIVITY_SNAPSHOT" || type == "ACTIVITY_DELTA") {
-    task::Activity activity{event["messageId"].str(), event["activityType"].str(), {}, {}};
+    const Value kind = json::first_of(event, {"activityType", "activity_type"});
+    task::Activity activity{message_id(event).str(), kind.str(), {}, {}};
     if (event["content"].is_object()) activity.content = event["content"].json();
     if (type == "ACTIVITY_DELTA") activity.patch = json_of(event["patch"]);
     const bool is_whole = !activity.content.empty() || json::is_patch(activity.patch);

@@ -193,6 +193,20 @@ TEST_CASE("RunReader: a run ends with interrupts, cancelled, or with an error") 
   CHECK(failed.reader.end()->error == "m");
 }
 
+// As the Python SDK's model_dump_json writes events, which servers use in place of its encoder.
+TEST_CASE("RunReader: members in snake_case are read") {
+  Bench bench;
+  CHECK(bench.take({R"({"type":"TEXT_MESSAGE_START","message_id":"test-123","role":"assistant"})",
+                    R"({"type":"TEXT_MESSAGE_CONTENT","message_id":"test-123","delta":"Hello"})",
+                    R"({"type":"TEXT_MESSAGE_END","message_id":"test-123"})",
+                    R"({"type":"STEP_STARTED","step_name":"s"})",
+                    R"({"type":"TOOL_CALL_START","tool_call_id":"1","tool_call_name":"f"})",
+                    R"({"type":"TOOL_CALL_ARGS","tool_call_id":"1","delta":"{}"})",
+                    R"({"type":"TOOL_CALL_END","tool_call_id":"1"})",
+                    R"({"type":"TOOL_CALL_RESULT","message_id":"m","tool_call_id":"1","content":"ok"})"}) ==
+        Lines{"text test-123 Hello", "text test-123 .", "begin s", "call 1 f {}", R"(result 1 "ok")"});
+}
+
 // Of Microsoft's Agent Framework until July 2026, and of AG-UI's draft about interrupts.
 TEST_CASE("RunReader: interrupts beside the outcome end a run, too") {
   Bench list, draft, finished;
