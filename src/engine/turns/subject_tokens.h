@@ -6,10 +6,12 @@
 // Threads: any.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/guarded.h"
@@ -38,8 +40,10 @@ class SubjectTokens {
         return;
       }
       if (state.count == tokens_max_) drop_one(state);
-      state.callers.try_emplace(account, tokens_max_).first->second.put(task.key, std::move(token));
-      ++state.count;
+      const auto to = state.callers.try_emplace(account, tokens_max_).first;
+      if (to->second.size() == 0) state.by_count.emplace(0, to->first);
+      to->second.put(task.key, std::move(token));
+      recount(state, to, 1);
     });
   }
   // Null if there is none.
@@ -56,26 +60,37 @@ class SubjectTokens {
       const auto own = state.callers.find(account_of(task));
       if (own == state.callers.end() || own->second.find(task.key) == nullptr) return;
       own->second.erase(task.key);
-      took_one(state, own);
+      recount(state, own, -1);
     });
   }
 
  private:
   using Tokens = base::Lru<task::TaskKey, task::SubjectTokenPtr>;
+  using Callers = std::map<std::string, Tokens>;
   struct State {
-    std::map<std::string, Tokens> callers;  // by account; none is empty
-    std::size_t count = 0;                  // of all their tokens
+    Callers callers;  // by account
+    // The same accounts by the number of their tokens, so that the one with the most is found at once.
+    std::set<std::pair<std::size_t, std::string_view>> by_count;
+    std::size_t count = 0;  // of all their tokens
   };
 
   static void drop_one(State& state) {
-    const auto fullest =
-        std::ranges::max_element(state.callers, {}, [](const auto& one) { return one.second.size(); });
+    const auto fullest = state.callers.find(std::string(std::prev(state.by_count.end())->second));
     fullest->second.drop_oldest();
-    took_one(state, fullest);
+    recount(state, fullest, -1);
   }
-  static void took_one(State& state, std::map<std::string, Tokens>::iterator of) {
-    --state.count;
-    if (of->second.size() == 0) state.callers.erase(of);
+  // Counts a token that was added to (1) or removed from (-1) the caller's.
+  static void recount(State& state, Callers::iterator of, int change) {
+    const std::size_t now = of->second.size();
+    const std::size_t before = change > 0 ? now - 1 : now + 1;
+    auto place = state.by_count.extract({before, of->first});
+    change > 0 ? ++state.count : --state.count;
+    if (now == 0) {
+      state.callers.erase(of);
+      return;
+    }
+    place.value().first = now;
+    state.by_count.insert(std::move(place));
   }
 
   static std::string account_of(const task::TaskHead& task) {

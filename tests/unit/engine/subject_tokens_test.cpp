@@ -63,4 +63,29 @@ TEST_CASE("SubjectTokens: the bound is that of all callers' tokens, of one calle
   CHECK(found(5, each) == 3);
 }
 
+TEST_CASE("SubjectTokens: the caller that has the most now loses one, not the one that had the most before") {
+  engine::SubjectTokens tokens(6);
+  const auto token = std::make_shared<task::SubjectToken>();
+  const auto has = [&](int key, const std::string& caller) {
+    return tokens.find(task_of(key, caller)) != nullptr;
+  };
+  for (int key = 1; key <= 4; ++key) tokens.put(task_of(key, "zoe"), token);
+  for (int key = 5; key <= 6; ++key) tokens.put(task_of(key, "ann"), token);
+  for (int key = 1; key <= 3; ++key) tokens.erase(task_of(key, "zoe"));
+  for (int key = 7; key <= 9; ++key) tokens.put(task_of(key, "bob"), token);
+  tokens.put(task_of(10, "cy"), token);
+  CHECK(has(4, "zoe"));
+  CHECK(has(5, "ann"));
+  CHECK(has(6, "ann"));
+  CHECK_FALSE(has(7, "bob"));
+  CHECK(has(9, "bob"));
+  tokens.erase(task_of(4, "zoe"));
+  tokens.erase(task_of(10, "cy"));
+  for (int key = 11; key <= 12; ++key) tokens.put(task_of(key, "zoe"), token);
+  tokens.put(task_of(13, "ann"), token);
+  tokens.put(task_of(14, "bob"), token);
+  CHECK_FALSE(has(5, "ann"));
+  CHECK(has(14, "bob"));
+}
+
 }  // namespace subject_tokens_test
