@@ -81,6 +81,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   bool read_ended = false;          // the end of the client's data was read
   bool close_after = false;         // close once `output` is sent
   bool write_failed = false;        // the client is gone
+  bool full = false;                // the socket takes no bytes until its next event
   bool lingering = false;           // our side is closed; waiting for the client to close its own
   AnswerShape shape;                // of the answer to the current request
   std::string unread;               // bytes received beyond the current request

@@ -72,6 +72,7 @@ void ConnectionLoop::on_event(Connection& connection, std::uint32_t events) {
   if (connection.broken && connection.output_owner.withdraw()) return close(connection);
   if (!connection.output_owner.knock()) return;
   if (events & ~EPOLLOUT) connection.readable = true;
+  connection.full = false;
   advance(connection);
 }
 
@@ -79,6 +80,7 @@ void ConnectionLoop::resume(Connection& connection) {
   // An event before this may already have started the next request.
   if (!connection.output_owner.is_loop()) return;
   connection.readable = true;
+  connection.full = false;  // the knock may have been for room in the socket
   advance(connection);
 }
 
@@ -266,7 +268,7 @@ ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
   const bool client_left = connection.stream && (connection.half_closed || connection.broken);
   if (!client_left && !connection.output.empty() && !connection.write_failed) {
     const SteadyTime before = connection.since;
-    if (send_output(connection)) {
+    if (!connection.full && send_output(connection)) {
       count_unsent(connection, 0);
     } else if (!connection.write_failed) {
       await_reader(connection, connection.since != before);

@@ -35,6 +35,7 @@ bool send_bytes(Connection& connection) {
   while (connection.output_sent < output.size()) {
     const IoResult sent = send_some(connection.fd.get(), connection.tls.get(),
                                     std::string_view(output).substr(connection.output_sent));
+    connection.full = sent.outcome == IoResult::Outcome::blocked;
     if (sent.outcome != IoResult::Outcome::moved) {
       connection.write_failed = sent.outcome == IoResult::Outcome::closed;
       return false;

@@ -302,6 +302,25 @@ TEST_CASE("HttpServer: a stream whose reader does not read is closed, and other 
   CHECK(Client(test.port).ask(get("/")).status == 200);
 }
 
+TEST_CASE("HttpServer: a stream that is woken while nobody reads it continues once its client reads") {
+  Feed feed;
+  Limits limits;
+  limits.stall_time = limits.keep_awake = baton::test::patience();
+  TestServer test(streaming(feed), limits);
+  Client client(test.port);
+  client.send(get("/stream"));
+  REQUIRE(eventually([&] { return test.server.counts().streams == 1; }));
+  std::string expected;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string event(1000, static_cast<char>('a' + i % 26));
+    feed.append(event);
+    expected += "data: " + event + "\n\n";
+  }
+  feed.end();
+  REQUIRE(client.read_answer().status == 200);
+  CHECK((read_all_chunks(client) == expected));
+}
+
 TEST_CASE("HttpServer: what a source holds behind unread events counts once it wakes the stream") {
   constexpr std::size_t kEvent = 16 << 20;
   std::atomic<std::size_t> held{0};
