@@ -175,7 +175,7 @@ constexpr Setting kSettings[] = {
     {"http.keep_awake_s", http<&Limits::keep_awake>,
      "Seconds without an event after which a stream sends a comment to keep the connection open", 0.1, kDay},
     {"http.unsent_max", http<&Limits::unsent_max>,
-     "Maximum size of all unsent events and answers together; beyond it the slowest reader is disconnected",
+     "Maximum size of all unsent events and answers together; beyond it a slow reader is disconnected",
      kMib, 1024 * kGib},
     {"http.worker_threads", http<&Limits::worker_threads>, "Number of threads that process requests", 1, 256},
     {"http.work_queue_max",

@@ -267,11 +267,10 @@ void ConnectionLoop::go_on(Connection& connection) {
 ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
   const bool client_left = connection.stream && (connection.half_closed || connection.broken);
   if (!client_left && !connection.output.empty() && !connection.write_failed) {
-    const SteadyTime before = connection.since;
     if (!connection.full && send_output(connection)) {
       count_unsent(connection, 0);
     } else if (!connection.write_failed) {
-      await_reader(connection, connection.since != before);
+      await_reader(connection);
       return Step::wait;
     }
   }
@@ -521,13 +520,10 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
 //
 // They bound the memory that slow clients take. A reply that leaves at once is not counted.
 
-// The client has not taken all of the output. `has_read`: it has taken some of it now.
-void ConnectionLoop::await_reader(Connection& connection, bool has_read) {
-  if (connection.unsent > 0) {
-    if (has_read) behind_.splice(behind_.end(), behind_, connection.behind);
-    return;
-  }
-  if (connection.stream || connection.held || connection.output.size() <= kRoom) return;
+// The client has not taken all of the output.
+void ConnectionLoop::await_reader(Connection& connection) {
+  if (connection.unsent > 0 || connection.stream || connection.held) return;
+  if (connection.output.size() <= kRoom) return;
   // A single large reply, such as a download, must not close all others, or be closed for a small one.
   constexpr std::size_t kParts = 4;
   count_unsent(connection, std::min(connection.output.size(), core_->limits.unsent_max / kParts));
@@ -548,10 +544,24 @@ void ConnectionLoop::count_unsent(Connection& connection, std::size_t bytes) {
   unsent_ -= std::exchange(connection.unsent, bytes);
 }
 
-// A client that reads has drained its output before it gets more, so the clients that have read nothing for
-// the longest time are the slow ones. One that is alone may take all.
+// One that is alone may take all.
 void ConnectionLoop::bound_unsent() {
-  while (unsent_ > core_->limits.unsent_max && behind_.size() > 1) close(*behind_.front());
+  while (unsent_ > core_->limits.unsent_max && behind_.size() > 1) close(most_behind());
+}
+
+// A client could hold much and read a little now and then, or hold a little on each of many connections. So
+// the time since a client has read counts as much as the bytes that wait for it, and as those that wait for
+// all clients of its address.
+Connection& ConnectionLoop::most_behind() const {
+  std::unordered_map<std::string_view, double> of_address;
+  for (const Connection* each : behind_)
+    of_address[each->remote_address] += static_cast<double>(each->unsent);
+  const auto weight = [&](const Connection* each) {
+    const std::chrono::duration<double> still = now() - each->since;
+    const double bytes = static_cast<double>(each->unsent);
+    return std::max(still.count(), 0.001) * bytes * of_address[each->remote_address];
+  };
+  return **std::ranges::max_element(behind_, {}, weight);
 }
 
 // ---- Time limits

@@ -93,10 +93,11 @@ class ConnectionLoop {
   void end_stream(Connection& connection);
 
   // Unsent bytes.
-  void await_reader(Connection& connection, bool has_read);
+  void await_reader(Connection& connection);
   void count_stream(Connection& connection);
   void count_unsent(Connection& connection, std::size_t bytes);
   void bound_unsent();
+  Connection& most_behind() const;
 
   // Time limits.
   std::chrono::milliseconds sweep_period() const;
@@ -115,9 +116,9 @@ class ConnectionLoop {
   bool accepting_ = true;  // false while descriptors or places for handshakes are used up
   std::vector<std::shared_ptr<Connection>> connections_;
   int surplus_ = 0;
-  int reserved_streams_ = 0;       // among ServerCore::streams
-  std::size_t unsent_ = 0;         // see Limits::unsent_max
-  std::list<Connection*> behind_;  // with a share of it; the one that read least recently first
+  int reserved_streams_ = 0;                          // among ServerCore::streams
+  std::size_t unsent_ = 0;                            // see Limits::unsent_max
+  std::list<Connection*> behind_;                     // with a share of it
   std::unordered_map<std::string, int> per_address_;  // empty without a limit
   std::optional<SteadyTime> drain_until_;             // set while the loop stops
   std::promise<void> closed_all_;

@@ -357,6 +357,44 @@ TEST_CASE("HttpServer: what a source holds behind unread events counts once it w
   CHECK(eventually([&] { return test.server.counts().streams == 1; }));
 }
 
+TEST_CASE("HttpServer: above the limit of unsent bytes the connection is closed that holds the most by far") {
+  constexpr std::size_t kEvent = 16 << 20, kMuch = std::size_t{1} << 50;
+  struct Holding final : StreamSource {
+    Holding(std::size_t bytes, std::atomic<bool>& has_ended) : held_(bytes), has_ended_(has_ended) {}
+    ~Holding() override { has_ended_ = true; }
+    Next pull(std::string& out, std::size_t) override {
+      if (!std::exchange(pulled_, true)) out.assign(kEvent, 'x');
+      return Next::wait;
+    }
+    std::size_t held() const override { return held_; }
+
+   private:
+    const std::size_t held_;
+    std::atomic<bool>& has_ended_;
+    bool pulled_ = false;
+  };
+  Limits limits;
+  limits.unsent_max = kMuch;
+  limits.stall_time = limits.keep_awake = baton::test::patience();
+  std::atomic<bool> small_ended{false}, large_ended{false};
+  TestServer test(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        const bool is_large = exchange->request().path == "/large";
+        exchange->open_stream({}, [&, is_large](Waker) {
+          return std::make_unique<Holding>(is_large ? kMuch : 0, is_large ? large_ended : small_ended);
+        });
+      },
+      limits);
+  // The client of the small stream has read nothing for longer.
+  Client small(test.port), large(test.port);
+  small.send(get("/small"));
+  REQUIRE(eventually([&] { return test.server.counts().streams == 1; }));
+  large.send(get("/large"));
+  REQUIRE(eventually([&] { return small_ended || large_ended; }));
+  CHECK(large_ended);
+  CHECK_FALSE(small_ended);
+}
+
 TEST_CASE("HttpServer: streams whose sources work without a result take turns") {
   struct Turns {
     int open = 0;
