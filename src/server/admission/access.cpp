@@ -268,6 +268,10 @@ bool await_token(const ServerOptions& options, const http::Request& request, std
   return !given.empty() && options.jwt->await(given, std::move(done));
 }
 
+bool has_quick_token(const ServerOptions& options, const http::Request& request) {
+  return !options.jwt || options.jwt->is_quick(bearer_token(request.header("Authorization")));
+}
+
 bool is_of_own_page(const ServerOptions& options, const http::Request& request) {
   const std::string own = own_origin(options, request);
   return std::ranges::all_of(request.headers, [&](const auto& header) {

@@ -131,18 +131,9 @@ TokenSource::Found JwtIssuers::find(std::string_view secret) {
   if (secret.size() > jose::kJwsBytesMax) return not_valid("it is larger than 8 KiB");
   const std::string digest = base::sha256_bytes(secret);
   std::int64_t generation = 0;
-  auto answer = state_.with([&](State& state) -> std::optional<Found> {
+  auto answer = state_.with([&](State& state) {
     generation = state.generation;
-    if (const Known* const found = state.known.find(digest)) {
-      if (clock_.now() < found->ends && steady_.now() < found->until)
-        return Found{.token = found->token, .until = found->expires};
-      state.known.erase(digest);
-    }
-    if (const Refused* const found = state.refused.find(digest)) {
-      if (steady_.now() < found->until) return not_valid(found->reason);
-      state.refused.erase(digest);
-    }
-    return std::nullopt;
+    return remembered(state, digest);
   });
   if (answer) return std::move(*answer);
   Found found = verify(secret, digest);
@@ -152,6 +143,25 @@ TokenSource::Found JwtIssuers::find(std::string_view secret) {
       state.refused.put(digest, {found.reason, steady_.now() + kRefusedTime});
   });
   return found;
+}
+
+bool JwtIssuers::is_quick(std::string_view secret) {
+  if (secret.size() > jose::kJwsBytesMax || !jose::looks_like_jws(secret)) return true;
+  const std::string digest = base::sha256_bytes(secret);
+  return state_.with([&](State& state) { return remembered(state, digest).has_value(); });
+}
+
+std::optional<TokenSource::Found> JwtIssuers::remembered(State& state, const std::string& digest) const {
+  if (const Known* const found = state.known.find(digest)) {
+    if (clock_.now() < found->ends && steady_.now() < found->until)
+      return Found{.token = found->token, .until = found->expires};
+    state.known.erase(digest);
+  }
+  if (const Refused* const found = state.refused.find(digest)) {
+    if (steady_.now() < found->until) return not_valid(found->reason);
+    state.refused.erase(digest);
+  }
+  return std::nullopt;
 }
 
 JwtIssuers::Signed JwtIssuers::check(std::string_view secret, Fits fits) {

@@ -39,6 +39,7 @@ class JwtIssuers final : public TokenSource {
   void set(std::vector<server::Issuer> issuers, std::string public_url, bool keeps_texts = false);
 
   Found find(std::string_view secret) override;
+  bool is_quick(std::string_view secret) override;
   bool await(std::string_view secret, std::function<void()> done) override;
   std::vector<TokenSource::Issuer> issuers() const override;
 
@@ -119,6 +120,8 @@ class JwtIssuers final : public TokenSource {
   using Fits = bool (*)(const server::Issuer&, std::string_view typ);
   Signed check(std::string_view secret, Fits fits);
   Found verify(std::string_view secret, const std::string& digest);
+  // What was found for the token's SHA-256 a short time ago.
+  std::optional<Found> remembered(State& state, const std::string& digest) const;
   // Whether a fetch for an unknown key is under way; begins one if it is time.
   bool wants_keys(const std::string& issuer);
   Tracked* tracked(State& state, std::string_view issuer) const;

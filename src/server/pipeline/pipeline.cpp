@@ -55,8 +55,10 @@ http::Hooks Pipeline::hooks() const {
   hooks.answer_at_once = [this](const http::Request& request) {
     return health(request.method, request.path);
   };
-  // Reading a small request takes less time than waking another thread.
-  hooks.runs_on_loop = [](const http::Request& request) { return request.body.size() <= kSmallBody; };
+  // Reading a small request takes less time than waking another thread; checking a signature takes more.
+  hooks.runs_on_loop = [this](const http::Request& request) {
+    return request.body.size() <= kSmallBody && has_quick_token(services_.options, request);
+  };
   hooks.may_send_body = [this](const http::Request& head) { return may_send_body(services_.options, head); };
   return hooks;
 }

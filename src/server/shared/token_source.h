@@ -29,6 +29,8 @@ class TokenSource {
   virtual ~TokenSource() = default;
   // `secret`: as the client sent it.
   virtual Found find(std::string_view secret) = 0;
+  // Whether `find` takes as little time as a look at a table. Otherwise it checks signatures.
+  virtual bool is_quick(std::string_view /*secret*/) { return true; }
   // The token with this id, as long as it is valid; null if there is none, or this source's have no ids.
   virtual TokenPtr named(std::string_view /*id*/) const { return nullptr; }
   // Calls `done` once what was pending for `find` is known, or after at most two seconds. Returns false, and

@@ -139,6 +139,25 @@ TEST_CASE("JwtIssuers: tokens that are not the issuer's are refused, each for it
   CHECK(reason(good) == "its alg is not accepted from this issuer");
 }
 
+TEST_CASE("JwtIssuers: finding a token takes little time once its signature was checked, right or wrong") {
+  Bench bench;
+  CHECK(bench.fetch({&first_key()}));
+  const std::string good = token(first_key());
+  const std::string later = token(first_key(), claims(kUrl, kNow + 9'999));
+  const std::string forged = later.substr(0, later.rfind('.')) + good.substr(good.rfind('.'));
+  for (const std::string& secret : {good, forged}) {
+    CHECK_FALSE(bench.issuers.is_quick(secret));
+    CHECK((bench.issuers.find(secret).token != nullptr) == (secret == good));
+    CHECK(bench.issuers.is_quick(secret));
+  }
+  bench.advance(JwtIssuers::kRefusedTime);
+  CHECK(bench.issuers.is_quick(good));
+  CHECK_FALSE(bench.issuers.is_quick(forged));
+  bench.advance(JwtIssuers::kKnownTime);
+  CHECK_FALSE(bench.issuers.is_quick(good));
+  for (const char* other : {"", "secret", "eyes", "bp1.a.b"}) CHECK(bench.issuers.is_quick(other));
+}
+
 TEST_CASE("JwtIssuers: an unknown key causes one fetch a minute, whatever comes") {
   Bench bench;
   CHECK(bench.fetch({&first_key()}));

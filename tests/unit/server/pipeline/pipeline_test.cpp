@@ -83,6 +83,27 @@ TEST_CASE("Pipeline: a draining node is not ready and gives the reason") {
   CHECK(reply.body == "not ready: draining\n");
 }
 
+TEST_CASE("Pipeline: a request runs on the loop if it is small and no signature must be checked for it") {
+  struct Slow final : server::TokenSource {
+    Found find(std::string_view) override { return {}; }
+    bool is_quick(std::string_view secret) override { return secret != "unseen"; }
+    bool await(std::string_view, std::function<void()>) override { return false; }
+    std::vector<Issuer> issuers() const override { return {}; }
+  };
+  Bench bench;
+  const auto runs_on_loop = [&](const char* authorization, std::size_t body_size) {
+    Request request;
+    request.headers.emplace_back("Authorization", authorization);
+    request.body.assign(body_size, 'x');
+    return bench.pipeline.hooks().runs_on_loop(request);
+  };
+  CHECK(runs_on_loop("Bearer unseen", 0));
+  bench.options.jwt = std::make_shared<Slow>();
+  CHECK(runs_on_loop("Bearer seen", 16 << 10));
+  CHECK_FALSE(runs_on_loop("Bearer seen", 17 << 10));
+  CHECK_FALSE(runs_on_loop("Bearer unseen", 0));
+}
+
 TEST_CASE("Pipeline: a connection error on the operator API's paths has that API's form") {
   const auto body_at = [](const char* path, int status) {
     http::Request request;
