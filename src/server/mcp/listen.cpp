@@ -16,7 +16,7 @@ namespace {
 using json::Writer;
 using std::chrono::milliseconds;
 
-// After a moment in which too many reads waited.
+// The time after which a read is tried again that there was no place or memory for.
 constexpr milliseconds kReadAgain{1'000};
 
 // One task of a stream.
@@ -98,7 +98,7 @@ class Listening : public std::enable_shared_from_this<Listening> {
       return first;
     });
     going_on([&] {
-      if (place != list_place()) return read(tasks_[place]);
+      if (place != list_place()) return read(place);
       look();
       next();
     });
@@ -132,18 +132,28 @@ class Listening : public std::enable_shared_from_this<Listening> {
     stream_->add(std::move(body));
   }
 
-  void read(Watched& one) {
+  void read(std::size_t place) {
+    Watched& one = tasks_[place];
     const auto head = one.heard.call->services.engine.reader().head(one.key);
+    if (!head) read_later(place, head.error());
     if (!head || head->status_event <= one.told) return next();
     read_shown(one.heard.call, *head,
-               [self = shared_from_this(), &one, head = *head](const base::Result<task::Task>& task) {
+               [self = shared_from_this(), &one, place, head = *head](const base::Result<task::Task>& task) {
                  self->going_on([&] {
                    // Not kept with the call, which lasts as long as the stream.
                    AnswerBudget::SharePtr part = std::move(one.heard.call->share);
-                   if (task) self->tell(one, head, *task, std::move(part));
+                   task ? self->tell(one, head, *task, std::move(part))
+                        : self->read_later(place, task.error());
                    self->next();
                  });
                });
+  }
+
+  // If the read that failed may soon succeed, tries again, since there may be no other news of the task.
+  void read_later(std::size_t place, const base::Error& error) {
+    using base::ErrorCode;
+    if (error.code != ErrorCode::overloaded && error.code != ErrorCode::unavailable) return;
+    stream_->services.engine.after(kReadAgain, news_at(place));
   }
 
   void tell(Watched& one, const task::TaskHead& head, const task::Task& task, AnswerBudget::SharePtr part) {

@@ -178,8 +178,9 @@ struct Bench {
   server::ServerOptions options;
   static constexpr int kReadsMax = 100;
   base::WorkerPool readers{"log-read", 1, kReadsMax};
-  static constexpr std::size_t kAnswersMax = 16 << 20;
-  server::AnswerBudget answers{kAnswersMax, 100, test::patience(), readers, engine.engine().timers()};
+  static constexpr std::size_t kAnswersMax = 16 << 20, kAnswersWaiting = 100;
+  server::AnswerBudget answers{kAnswersMax, kAnswersWaiting, test::patience(), readers,
+                               engine.engine().timers()};
   server::Services services{engine.engine(), catalogue, options, readers, {}, &answers};
   std::string token;  // of the requests; empty: they have none
   server::mcp::RunningCalls running;
@@ -362,6 +363,21 @@ TEST_CASE("MCP: a large task in a stream that stays open counts until it is sent
   CHECK_FALSE(is_ready(none));
   CHECK(stream->pull().empty());
   CHECK(comes_true(none));
+}
+
+TEST_CASE("MCP: a large task that there was no room for is told in its stream once there is room") {
+  Bench bench;
+  bench.end("t1", kLarge);
+  server::AnswerBudget::SharePtr all;
+  bench.answers.enter({}, Bench::kAnswersMax, [&](server::AnswerBudget::SharePtr share) { all = share; });
+  REQUIRE(all);
+  for (std::size_t i = 0; i < Bench::kAnswersWaiting; ++i)
+    bench.answers.enter({}, 1, [](const server::AnswerBudget::SharePtr&) {});
+  const auto stream = bench.listen(R"("t1")");
+  bench.read();
+  CHECK_FALSE(has(stream->pull(), "notifications/tasks"));
+  all.reset();
+  CHECK(has(pull_to(stream, "structuredContent"), "notifications/tasks"));
 }
 
 TEST_CASE("MCP: a stream about many tasks checks its caller no more often, and without a place less often") {
