@@ -297,9 +297,11 @@ class View final : public chat::RunView {
   }
 
   void show_response(std::string_view status, const task::StatusChanged* stopped = nullptr) {
+    const std::int64_t number = messages_.next_number();
+    if (out_->skips_next()) return;
     json::Writer out(out_->add());
     out.object([&] {
-      out.member("sequence_number", messages_.next_number()).member("object", "response");
+      out.member("sequence_number", number).member("object", "response");
       out.member("status", status).member("id", id_).member("created_at", created_at_);
       if (stopped) {
         const State state = stopped->status.state;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/give_back.h"
 #include "json/writer.h"
 #include "protocol/agent_api/content.h"
 #include "protocol/chat/run_view.h"
@@ -71,8 +72,10 @@ class Messages {
     if (piece.empty()) return;
     message.text_open_ = true;
     message.text_ += piece;
-    show_content(message, "in_progress", true,
-                 [&](json::Writer& out) { out.member("type", "text").member("text", piece); });
+    const std::int64_t number = next_number();
+    if (out_->skips_next()) return;
+    write_content_frame(out_->add(), number, message, "in_progress", true,
+                        [&](json::Writer& out) { out.member("type", "text").member("text", piece); });
   }
 
   void end_text(Open& message) { close_text(message, "completed"); }
@@ -84,8 +87,7 @@ class Messages {
       return;
     }
     end_text(message);
-    message.contents_.push_back(
-        show_content(message, "completed", false, [&](json::Writer& out) { write_content(out, part); }));
+    complete_content(message, "completed", [&](json::Writer& out) { write_content(out, part); });
   }
 
   void add_parts(Open& message, const std::vector<task::Part>& parts) {
@@ -118,39 +120,56 @@ class Messages {
   }
 
  private:
+  // Shows the message and takes its contents, if it has any. A completed one becomes part of the output.
   void show_message(Open& message, std::string_view status) {
-    std::string& frame = out_->add();
-    json::Writer out(frame);
+    const std::int64_t number = next_number();
+    const bool is_complete = status == "completed", is_skipped = out_->skips_next();
+    if (is_skipped && !is_complete) return;
+    std::string json;
+    json::Writer out(json);
     out.object([&] {
-      out.member("sequence_number", next_number()).member("object", "message").member("status", status);
+      out.member("sequence_number", number).member("object", "message").member("status", status);
       out.member("id", message.id_).member("type", message.kind_.type).member("role", message.kind_.role);
-      if (!message.contents_.empty()) {
-        out.key("content").each(message.contents_, [&](const std::string& content) { out.raw(content); });
+      const std::vector<std::string> contents = std::exchange(message.contents_, {});
+      if (!contents.empty()) {
+        out.key("content").each(contents, [&](const std::string& content) { out.raw(content); });
       }
       out.optional("metadata", message.kind_.metadata);
     });
-    if (status == "completed") completed_.add(message.kind_.source, frame);
+    if (!is_complete) {
+      out_->add() = std::move(json);
+      return;
+    }
+    if (!is_skipped) out_->add() = json;
+    completed_.add(message.kind_.source, std::move(json));
   }
 
   template <class F>
-  const std::string& show_content(const Open& message, std::string_view status, bool delta, F&& members) {
-    std::string& frame = out_->add();
-    json::Writer out(frame);
+  static void write_content_frame(std::string& to, std::int64_t number, const Open& message,
+                                  std::string_view status, bool delta, F&& members) {
+    json::Writer out(to);
     out.object([&] {
-      out.member("sequence_number", next_number()).member("object", "content").member("status", status);
+      out.member("sequence_number", number).member("object", "content").member("status", status);
       out.member("index", static_cast<std::int64_t>(message.contents_.size())).member("delta", delta);
       out.member("msg_id", message.id_);
       members(out);
     });
-    return frame;
+  }
+
+  // Shows a whole content and adds it to the message.
+  template <class F>
+  void complete_content(Open& message, std::string_view status, F&& members) {
+    std::string json;
+    write_content_frame(json, next_number(), message, status, false, members);
+    if (!out_->skips_next()) out_->add() = json;
+    message.contents_.push_back(std::move(json));
   }
 
   void close_text(Open& message, std::string_view status) {
     if (!message.text_open_) return;
-    message.contents_.push_back(show_content(message, status, false, [&](json::Writer& out) {
-      out.member("type", "text").member("text", message.text_);
-    }));
-    message.text_.clear();
+    complete_content(message, status,
+                     [&](json::Writer& out) { out.member("type", "text").member("text", message.text_); });
+    base::give_back(message.text_);
     message.text_open_ = false;
   }
 

@@ -65,15 +65,12 @@ Result<chat::RunRequest> read_request(json::Value body) {
 constexpr std::string_view kCompleted = "completed";
 constexpr std::string_view kIncomplete = "incomplete";
 
-// A content as in a finished message: one of the Agent API, with the name of its object.
-std::string content_of(const Part& part) {
-  std::string json;
-  json::Writer out(json);
+// Writes a content as in a finished message: one of the Agent API, with the name of its object.
+void write_content(json::Writer& out, const Part& part) {
   out.object([&] {
     out.member("object", "content");
     agent_api::write_content(out, part);
   });
-  return json;
 }
 
 // Returns the arguments of a tool as an object. Wraps any other JSON as {"value": ...}.
@@ -229,9 +226,11 @@ class View final : public chat::RunView {
   Message& begin_message(std::string source, std::string id, chat::Frames& out) {
     go_to_work(out);
     Message& message = open_.add(std::move(source), {new_id("msg_" + std::move(id)), {}});
+    const std::int64_t number = sequence_++;
+    if (out.skips_next()) return message;
     json::Writer writer(out.add("message"));
     writer.object([&] {
-      head(writer, "message", "in_progress").member("id", message.id);
+      head(writer, number, "message", "in_progress").member("id", message.id);
       writer.member("type", "message").member("role", "assistant");
     });
     return message;
@@ -241,36 +240,55 @@ class View final : public chat::RunView {
     if (message.contents.empty() || !message.contents.back().is_text) message.contents.push_back({});
     if (text.empty()) return;
     message.contents.back().text += text;
+    const std::int64_t number = sequence_++;
+    if (out.skips_next()) return;
     json::Writer writer(out.add("text"));
     writer.object([&] {
-      head(writer, "content", "in_progress").member("type", "text");
+      head(writer, number, "content", "in_progress").member("type", "text");
       writer.member("index", static_cast<std::int64_t>(message.contents.size()) - 1).member("delta", true);
       writer.member("msg_id", message.id).member("text", text);
     });
   }
 
   void add_part(Message& message, const Part& part, chat::Frames& out) {
-    if (!agent_api::is_plain_text(part)) return message.contents.push_back({false, content_of(part)});
     message.contents.push_back({});
+    if (!agent_api::is_plain_text(part)) {
+      Content& content = message.contents.back();
+      content.is_text = false;
+      json::Writer writer(content.text);
+      return write_content(writer, part);
+    }
     add_text(message, part.content, out);
   }
 
   // Ends an open message as completed or incomplete.
   void end(const std::string& source, std::string_view status, chat::Frames& out) {
-    const Message* message = open_.find(source);
+    Message* const message = open_.find(source);
     if (message == nullptr) return;
-    std::string& data = out.add("message");
-    json::Writer writer(data);
+    const std::int64_t number = sequence_++;
+    const bool is_complete = status == kCompleted, is_skipped = out.skips_next();
+    if (is_complete || !is_skipped) {
+      std::string json = ended(std::move(*message), number, status);
+      if (!is_skipped) out.add("message") = json;
+      if (is_complete) completed_.add(source, std::move(json));
+    }
+    open_.remove(source);
+  }
+
+  // The message as it is shown at its end.
+  static std::string ended(Message message, std::int64_t number, std::string_view status) {
+    std::string json;
+    json::Writer writer(json);
     writer.object([&] {
-      head(writer, "message", status).member("id", message->id);
+      head(writer, number, "message", status).member("id", message.id);
       writer.member("type", "message").member("role", "assistant").key("content").array([&] {
-        for (const Content& content : message->contents) {
-          writer.raw(content.is_text ? content_of(Part::of_text(content.text)) : content.text);
+        for (Content& content : message.contents) {
+          content.is_text ? write_content(writer, Part::of_text(std::move(content.text)))
+                          : static_cast<void>(writer.raw(content.text));
         }
       });
     });
-    if (status == kCompleted) completed_.add(source, data);
-    open_.remove(source);
+    return json;
   }
 
   void end_all(std::string_view status, chat::Frames& out) {
@@ -288,10 +306,10 @@ class View final : public chat::RunView {
 
   void add_tool_use(std::string_view kind, std::string_view data, chat::Frames& out) {
     go_to_work(out);
-    std::string& frame = out.add(kind);
-    json::Writer writer(frame);
+    std::string json;
+    json::Writer writer(json);
     writer.object([&] {
-      head(writer, kind, kCompleted);
+      head(writer, sequence_++, kind, kCompleted);
       writer.member("id", new_id("msg_" + own_id()));
       writer.member("type", kind).member("role", "assistant");
       writer.key("content").array([&] {
@@ -301,7 +319,8 @@ class View final : public chat::RunView {
         });
       });
     });
-    completed_.add({}, frame);
+    if (!out.skips_next()) out.add(kind) = json;
+    completed_.add({}, std::move(json));
   }
 
   void begin(const task::Event& event, chat::Frames& out) {
@@ -317,9 +336,11 @@ class View final : public chat::RunView {
   }
 
   void respond(std::string_view status, chat::Frames& out, const Failure* failure = nullptr) {
+    const std::int64_t number = sequence_++;
+    if (out.skips_next()) return;
     json::Writer writer(out.add(response_event_));
     writer.object([&] {
-      head(writer, "response", status).member("id", response_id_).member("created_at", created_at_);
+      head(writer, number, "response", status).member("id", response_id_).member("created_at", created_at_);
       if (failure) {
         writer.key("error").object(
             [&] { writer.member("code", failure->code).member("message", failure->message); });
@@ -339,8 +360,9 @@ class View final : public chat::RunView {
   }
 
   // Writes the members that each object begins with.
-  json::Writer& head(json::Writer& out, std::string_view object, std::string_view status) {
-    return out.member("sequence_number", sequence_++).member("object", object).member("status", status);
+  static json::Writer& head(json::Writer& out, std::int64_t number, std::string_view object,
+                            std::string_view status) {
+    return out.member("sequence_number", number).member("object", object).member("status", status);
   }
 
   const chat::RunFacts facts_;

@@ -36,9 +36,12 @@ class Frames {
   }
   // The client has the next `count` frames already, and does not get them.
   void skip(std::int64_t count) { skipped_ = count; }
-  // Whether the client has the next frame. If so, this call stands for it: a view that asks does not add it.
-  // A view need not ask.
+  // Whether nobody needs the frames of the event that is shown next.
+  void skip_all(bool skips) { skips_all_ = skips; }
+  // Whether nobody needs the next frame. If so, this call stands for it: a view that asks does not add it. A
+  // view need not ask.
   bool skips_next() {
+    if (skips_all_) return true;
     if (skipped_ == 0) return false;
     --skipped_;
     return true;
@@ -64,6 +67,7 @@ class Frames {
  private:
   std::vector<Frame> frames_;
   std::int64_t skipped_ = 0;  // of those to come
+  bool skips_all_ = false;
 };
 
 // The facts that a view needs in addition to the events.

@@ -167,13 +167,14 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       if (!events) return call->refuse(events.error());
       if (events->empty()) break;
       for (const task::Event& event : *events) {
+        const task::StatusChanged* status = task::status_in(event);
+        over = status != nullptr && task::is_stopped(status->status.state);
         frames.clear();
+        frames.skip_all(!over);
         std::optional<task::Event> changed;
         if (const task::Event* shown = task::without_repeated_reply(event, changed))
           view->show(*shown, frames);
         position = event.number;
-        const task::StatusChanged* status = task::status_in(event);
-        over = status != nullptr && task::is_stopped(status->status.state);
         if (over) break;
       }
     }

@@ -92,6 +92,8 @@ bool RunStream::send_frames() {
 }
 
 bool RunStream::accept(const task::Event& event) {
+  const std::optional<int> had = frames_shown(event.number);
+  frames_.skip_all(!had);
   std::optional<task::Event> changed;
   if (const task::Event* shown = task::without_repeated_reply(event, changed))
     start_.view->show(*shown, frames_);
@@ -99,7 +101,7 @@ bool RunStream::accept(const task::Event& event) {
   over_ = status != nullptr && task::is_stopped(status->status.state);
   number_ = event.number;
   const std::int64_t count = std::ssize(frames_.all());
-  const std::int64_t shown = frames_shown(event.number).value_or(count);
+  const std::int64_t shown = had.value_or(count);
   const std::int64_t first = std::max(shown, frames_.skip_added());
   next_frame_ = static_cast<std::size_t>(first);
   frames_bytes_ = 0;

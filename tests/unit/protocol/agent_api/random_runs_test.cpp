@@ -160,4 +160,22 @@ TEST_CASE("Agent API view: a run shown again has the same frames for each event"
   }
 }
 
+TEST_CASE("Agent API view: frames that the client has are not written, and the others are the same") {
+  RunMaker maker(11);
+  for (int i = 0; i < 30; ++i) {
+    CAPTURE(i);
+    const auto events = log(maker.make().bodies);
+    const auto all = shown(events);
+    for (std::size_t has = 0; has <= all.size(); ++has) {
+      const auto view = protocol::chat::agent_api_protocol().view(facts());
+      protocol::chat::Frames frames;
+      frames.skip(static_cast<std::int64_t>(has));
+      for (const task::Event& event : events) view->show(event, frames);
+      std::vector<std::string> rest(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(has));
+      for (const auto& frame : frames.all()) rest.push_back(frame.data);
+      CHECK(rest == all);
+    }
+  }
+}
+
 }  // namespace agent_api_random_runs_test

@@ -72,6 +72,24 @@ TEST_CASE("Agent Server view: the seed's clock question gives the seed's events,
               call + "," + output + "," + message + "]}"});
 }
 
+TEST_CASE("Agent Server view: frames that the client has are not written, and the others are the same") {
+  const auto protocol = protocol::chat::make_agent_server_protocol("response");
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    CAPTURE(seed);
+    const test::RandomRun run(seed);
+    const Lines all = shown(run.log());
+    for (std::size_t has = 0; has <= all.size(); ++has) {
+      const auto view = protocol->view(test::run_facts());
+      protocol::chat::Frames frames;
+      frames.skip(static_cast<std::int64_t>(has));
+      for (const task::Event& event : run.log().events()) view->show(event, frames);
+      Lines rest(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(has));
+      for (const auto& frame : frames.all()) rest.push_back(frame.event + " " + frame.data);
+      CHECK(rest == all);
+    }
+  }
+}
+
 TEST_CASE("Agent Server view: all response objects use the configured event name") {
   int responses = 0;
   for (const auto& frame : frames_of(clock_question(), "message")) {

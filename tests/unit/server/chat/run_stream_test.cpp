@@ -47,14 +47,16 @@ class LargeFrames final : public protocol::chat::RunView {
 // Writes only frames that the client does not have, one for each event.
 class AskingView final : public protocol::chat::RunView {
  public:
-  explicit AskingView(int& told) : told_(told) {}
+  AskingView(int& told, int& written) : told_(told), written_(written) {}
   void show(const task::Event&, protocol::chat::Frames& out) override {
     ++told_;
-    if (!out.skips_next()) out.add() = "{}";
+    if (out.skips_next()) return;
+    ++written_;
+    out.add() = "{}";
   }
 
  private:
-  int& told_;
+  int &told_, &written_;
 };
 
 // A stream and its consumer, which pulls it as the connection layer would.
@@ -246,12 +248,28 @@ TEST_CASE(
     turn->sink->emit(task::Custom{"c", task::Json{"\"" + std::string(1000, 'x') + "\""}});
   turn->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key));
-  int told = 0, before = 0, most = 0;
-  Reader reader(bench, accepted->key, {0}, {}, std::int64_t{1} << 40, std::make_unique<AskingView>(told));
+  int told = 0, written = 0, before = 0, most = 0;
+  Reader reader(bench, accepted->key, {0}, {}, std::int64_t{1} << 40,
+                std::make_unique<AskingView>(told, written));
   reader.after_pull = [&] { most = std::max(most, told - std::exchange(before, told)); };
   CHECK(reader.pull_to_end() == "data: [DONE]\n\n");
   CHECK(told > kEvents);
   CHECK(most < kEvents / 2);
+}
+
+TEST_CASE("RunStream: for a client that resumes no frames of the events that it has are written") {
+  EngineBench bench;
+  const auto [task, second] = two_runs(bench);
+  int all = 0;
+  for (std::int64_t has = 0; has < second.value; ++has) {
+    CAPTURE(has);
+    int told = 0, written = 0;
+    Reader reader(bench, task, {0}, RunPosition{{has}}, {}, std::make_unique<AskingView>(told, written));
+    CHECK(blocks_in(reader.pull_to_end()).size() == static_cast<std::size_t>(written));
+    if (has == 0) all = told;
+    CHECK(told == all);
+    CHECK((written == all) == (has == 0));
+  }
 }
 
 TEST_CASE("RunStream: a client that leaves before the end is reported as left") {
