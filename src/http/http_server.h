@@ -94,7 +94,8 @@ class StreamSource {
   // Returns true once an event with an id was sent. From then on, readers that keep the last id (httpx-sse)
   // mistake any blank line for an event.
   virtual bool has_ids() const { return false; }
-  // Approximate bytes read and not yet handed out. If they grow without a pull, the source calls its waker.
+  // Approximate bytes read and not yet handed out, or kept for the stream's end. If they grow without a pull,
+  // the source calls its waker.
   virtual std::size_t held() const { return 0; }
 };
 

@@ -152,6 +152,8 @@ class View final : public chat::RunView {
     std::visit([&](const auto& body) { show_one(body); }, event.body);
   }
 
+  bool keeps_output() const override { return true; }
+
  private:
   void begin(const task::Event& event) {
     begun_ = true;

@@ -103,6 +103,8 @@ class View final : public chat::RunView {
     std::visit([&](const auto& body) { show_one(body, out); }, event.body);
   }
 
+  bool keeps_output() const override { return true; }
+
  private:
   struct Content {
     bool is_text = true;

@@ -99,6 +99,8 @@ class RunView {
   // Appends the frames that show `event`. The run ends with the first status that stops the task
   // (task::is_stopped): everything open is closed and the last frames are appended. Later events are ignored.
   virtual void show(const task::Event& event, Frames& out) = 0;
+  // Whether the view keeps the output that it has shown, because a later frame repeats it.
+  virtual bool keeps_output() const { return false; }
   // Appends the whole answer as it is while the run goes on; nothing if the protocol has none then.
   virtual void show_now(std::string& /*out*/) const {}
 };

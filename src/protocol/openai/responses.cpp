@@ -65,6 +65,8 @@ class ResponseView final : public chat::RunView {
     std::visit([&](const auto& body) { show_one(body, out); }, event.body);
   }
 
+  bool keeps_output() const override { return true; }
+
   void show_now(std::string& out) const override {
     Writer w(out);
     write(w, is_working_ ? "in_progress" : "queued");

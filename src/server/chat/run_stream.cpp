@@ -72,7 +72,7 @@ std::string RunStream::id_of(task::EventNumber event, std::size_t frame) const {
 }
 
 std::size_t RunStream::held() const {
-  return (log_ ? log_->held() : 0) + frames_bytes_;
+  return (log_ ? log_->held() : 0) + frames_bytes_ + kept_bytes_;
 }
 
 // Appends frames of the last event, at least one, until the room is used up. Returns whether none are left.
@@ -107,6 +107,11 @@ bool RunStream::accept(const task::Event& event) {
   frames_bytes_ = 0;
   for (std::size_t i = next_frame_; i < frames_.all().size(); ++i)
     frames_bytes_ += frames_.all()[i].data.size();
+  if (start_.view->keeps_output()) kept_bytes_ += task::weight_of(event.body);
+  if (over_) {
+    start_.view.reset();
+    kept_bytes_ = 0;
+  }
   // They cost time like any other.
   if (first >= count) unseen_ += task::weight_of(event.body);
   return send_frames() && out_->size() + unseen_ < room_ && !over_;

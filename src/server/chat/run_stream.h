@@ -42,12 +42,12 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     task::EventNumber before;          // the position its first event follows
     std::optional<RunPosition> shown;  // absent: nothing
     bool nothing_follows = false;      // no event follows `before`, and none will before the next request
-    std::unique_ptr<protocol::chat::RunView> view;
-    std::function<void()> left;        // called if the client leaves before the run is over
-    bool has_ids = true;               // the frames have ids
-    std::int64_t skipped = 0;          // frames, from the run's first, that the client has
-    std::string_view last_words = {};  // the data of one more frame at the end; empty: none
-    std::string id_begins = {};        // in front of every id
+    std::unique_ptr<protocol::chat::RunView> view;  // destroyed once the run is over
+    std::function<void()> left;                     // called if the client leaves before the run is over
+    bool has_ids = true;                            // the frames have ids
+    std::int64_t skipped = 0;                       // frames, from the run's first, that the client has
+    std::string_view last_words = {};               // the data of one more frame at the end; empty: none
+    std::string id_begins = {};                     // in front of every id
   };
 
   RunStream(const Services& services, Start start, http::Waker waker);
@@ -73,6 +73,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   protocol::chat::Frames frames_;  // of the last event; empty once they are sent
   std::size_t next_frame_ = 0;     // the first that is not sent
   std::size_t frames_bytes_ = 0;   // of those that are not sent
+  std::size_t kept_bytes_ = 0;     // of the events whose output the view keeps
   task::EventNumber number_;       // the last event
   bool over_ = false;
   bool has_ids_ = false;        // a frame was sent

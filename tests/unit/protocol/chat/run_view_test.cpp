@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "protocol/chat/protocol.h"
+#include "protocol/openai/protocols.h"
+
 namespace run_view_test {
 
 using namespace baton;
@@ -25,6 +28,13 @@ TEST_CASE("Run view: a failure's reason is its message's text, or a default text
   CHECK(reason_of(status(State::failed, {Part::of_data({"{}"})})) == "The agent failed.");
   CHECK(reason_of({{State::failed, std::nullopt, {}}, {}}) == "The agent failed.");
   CHECK(reason_of({{State::rejected, std::nullopt, {}}, {}}) == "The agent rejected the request.");
+}
+
+TEST_CASE("Run view: the views whose last frame repeats the output keep it") {
+  CHECK(protocol::openai::responses().view({})->keeps_output());
+  CHECK(protocol::chat::agent_api_protocol().view({})->keeps_output());
+  CHECK(protocol::chat::make_agent_server_protocol("response")->view({})->keeps_output());
+  CHECK_FALSE(protocol::openai::completions(false).view({})->keeps_output());
 }
 
 TEST_CASE("Run view: a question has its prompt, schema, URL and other data") {

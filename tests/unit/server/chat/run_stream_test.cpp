@@ -47,16 +47,18 @@ class LargeFrames final : public protocol::chat::RunView {
 // Writes only frames that the client does not have, one for each event.
 class AskingView final : public protocol::chat::RunView {
  public:
-  AskingView(int& told, int& written) : told_(told), written_(written) {}
+  AskingView(int& told, int& written, bool keeps = false) : told_(told), written_(written), keeps_(keeps) {}
   void show(const task::Event&, protocol::chat::Frames& out) override {
     ++told_;
     if (out.skips_next()) return;
     ++written_;
     out.add() = "{}";
   }
+  bool keeps_output() const override { return keeps_; }
 
  private:
   int &told_, &written_;
+  const bool keeps_;
 };
 
 // A stream and its consumer, which pulls it as the connection layer would.
@@ -77,6 +79,7 @@ class Reader {
     });
   }
   void go() { stream_.reset(); }
+  std::size_t held() const { return stream_->held(); }
 
   std::string pull_to_end() {
     std::string out;
@@ -255,6 +258,30 @@ TEST_CASE(
   CHECK(reader.pull_to_end() == "data: [DONE]\n\n");
   CHECK(told > kEvents);
   CHECK(most < kEvents / 2);
+}
+
+TEST_CASE("RunStream: the output that a view keeps counts as held until the run is over") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t 1"));
+  REQUIRE(accepted);
+  const auto turn = bench.scripted().next();
+  constexpr int kEvents = 20, kBytes = 1000;
+  for (int i = 0; i < kEvents; ++i)
+    turn->sink->emit(task::Custom{"c", task::Json{"\"" + std::string(kBytes, 'x') + "\""}});
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  for (const bool keeps : {false, true}) {
+    CAPTURE(keeps);
+    int told = 0, written = 0;
+    std::size_t most = 0;  // when most of the events were shown
+    Reader reader(bench, accepted->key, {0}, {}, {}, std::make_unique<AskingView>(told, written, keeps));
+    reader.after_pull = [&] {
+      if (told > kEvents - 6 && told < kEvents) most = std::max(most, reader.held());
+    };
+    reader.pull_to_end();
+    CHECK((most > kEvents / 2 * kBytes) == keeps);
+    CHECK(reader.held() < kBytes);
+  }
 }
 
 TEST_CASE("RunStream: for a client that resumes no frames of the events that it has are written") {
