@@ -78,7 +78,7 @@ struct RunFacts {
   std::string parent_run;      // the request's
   bool newer = false;          // as in RunRequest
   bool old_reasoning = false;  // AG-UI: clients that are not `newer` predate REASONING_*
-  task::Json tools;            // offered by the client, or absent
+  task::Json tools;            // offered by the client; absent without a confirm_tool
   task::Json messages;         // RunRequest::messages
   // The client's tool for questions (card: baton.confirm_tool); empty if the client did not offer it.
   std::string confirm_tool;

@@ -48,7 +48,7 @@ struct ChatCall : PlainCall {
   RunClaims& claims;
   const ChildAgents child_agents;       // see task::Submission
   const task::SubjectTokenPtr subject;  // see task::Submission
-  const json::Document document;        // the body: an object
+  json::Document document;              // the body: an object, until its run has been read
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
   const engine::TaskReader& reader() const { return services.engine.reader(); }

@@ -138,9 +138,9 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     facts.parent_run = request.parent_run;
     facts.newer = request.newer;
     facts.old_reasoning = call->services.options.chat.old_reasoning;
-    facts.tools = request.tools;
-    facts.messages = request.messages;
     facts.confirm_tool = call->agent.settings.confirm_tool;
+    if (!facts.confirm_tool.empty()) facts.tools = request.tools;
+    facts.messages = request.messages;
     facts.before = before;
     facts.streams = request.streams;
     facts.model = call->agent.name.value;
@@ -319,7 +319,8 @@ base::Result<void> make_room(RunAnswer& answer) {
   return {};
 }
 
-void fill_in(task::Submission& submission, RunAnswer& answer) {
+// The last submission takes the history and the state: the answer may have to wait for long.
+void fill_in(task::Submission& submission, RunAnswer& answer, bool last) {
   RunRequest& request = answer.request;
   submission.caller = answer.call->caller;
   submission.child_agents = answer.call->child_agents;
@@ -331,8 +332,13 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   submission.trace = trace_of(answer.call->exchange->request());
   if (answer.call->note) submission.trace = answer.call->note->trace_for(submission.trace);
   submission.tools = request.tools;
-  submission.state = request.state;
-  submission.history = request.history;
+  if (last) {
+    submission.state = std::move(request.state);
+    submission.history = std::move(request.history);
+  } else {
+    submission.state = request.state;
+    submission.history = request.history;
+  }
   submission.origin = task::ProtocolVersion::none;
   submission.waits_for = task::WaitsFor::outcome;
   submission.leaving = answer.protocol.leaving_cancels() ? task::Leaving::cancels : task::Leaving::makes_way;
@@ -345,8 +351,8 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
 void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submission>> all,
             std::size_t next) {
   task::Submission submission = std::move((*all)[next]);
-  fill_in(submission, *answer);
   const bool last = next + 1 == all->size();
+  fill_in(submission, *answer, last);
   if (last) submission.name = name_of(answer->request);
   const bool is_answer = !submission.task.empty();
   answer->call->tasks().submit(std::move(submission), [=](base::Result<engine::Accepted> accepted) {
@@ -470,6 +476,8 @@ void reply(const CallPtr& call, const protocol::chat::Protocol& protocol, RunReq
 }
 
 void run(const CallPtr& call, const protocol::chat::Protocol& protocol, RunRequest request) {
+  // The answer may come in minutes, and a parsed body takes many times its size.
+  call->document = json::Document::view_of({});
   const int answers_max = call->services.options.chat.answers_max;
   if (request.answers.size() > static_cast<std::size_t>(answers_max)) {
     return call->refuse(

@@ -1,0 +1,70 @@
+// Chat requests on an engine, with an exchange that the test reads.
+#include <doctest/doctest.h>
+
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "base/worker_pool.h"
+#include "server/chat/call.h"
+#include "support/engine_bench.h"
+#include "support/patience.h"
+
+namespace run_test {
+
+using namespace baton;
+using test::EngineBench;
+
+namespace {
+
+class Exchange final : public http::Exchange {
+ public:
+  const http::Request& request() const override { return request_; }
+  std::string take_body() override { return {}; }
+  void reply(http::Reply reply) override { answer.set_value(std::move(reply)); }
+  void open_stream(std::vector<std::pair<std::string, std::string>>, http::StreamOpener) override {
+    FAIL("nothing here streams");
+  }
+
+  std::promise<http::Reply> answer;
+
+ private:
+  const http::Request request_;
+};
+
+std::vector<agents::Agent> one_agent() {
+  std::vector<agents::Agent> agents(1);
+  agents[0].name.value = "scripted";
+  return agents;
+}
+
+}  // namespace
+
+TEST_CASE("Chat run: a request that waits for its answer does not keep its body") {
+  EngineBench bench;
+  const agents::Catalogue catalogue{one_agent()};
+  const server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 10};
+  const server::Services services{bench.engine(), catalogue, options, readers, {}};
+  server::chat::RunClaims claims;
+  const auto exchange = std::make_shared<Exchange>();
+  auto answer = exchange->answer.get_future();
+  const server::Admitted by{services, {catalogue.find({"scripted"}), false, "http://127.0.0.1:80"}, {"ann"}};
+  auto body = json::Document::parse(R"({"input":[{"role":"user","content":"hi"}],"stream":false})");
+  REQUIRE(body);
+  const auto call = std::make_shared<server::chat::ChatCall>(exchange, by, claims, std::move(*body));
+  server::chat::run(call, protocol::chat::agent_api_protocol());
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  CHECK(call->document.root().missing());
+  turn->sink->text("hello");
+  turn->sink->finish(agents::Done{});
+  REQUIRE(answer.wait_for(test::patience()) == std::future_status::ready);
+  const http::Reply reply = answer.get();
+  CHECK(reply.status == 200);
+  CHECK(reply.body.find("hello") != std::string::npos);
+  bench.engine().drain();
+  readers.stop();
+}
+
+}  // namespace run_test
