@@ -27,6 +27,7 @@ using std::chrono::milliseconds;
 using Kind = ModelCallEnd::Kind;
 
 constexpr milliseconds kUsageWait{2'000};
+constexpr milliseconds kPieceWait{30'000};  // for more, after a piece that says the end
 
 // Longer texts are decoded elsewhere, so that other turns do not wait.
 constexpr std::size_t kDecodedHere = outbound::ByteBudget::kFree;
@@ -45,7 +46,7 @@ class ModelAnswerReading {
 
   // Reads the events of a piece of the answer, up to a long one.
   void feed(std::string_view piece) {
-    is_over_ = is_over_ || (answer_.has_settled() && ended_ && left_for_usage().count() <= 0);
+    is_over_ = is_over_ || (ended_ && left_after_end().count() <= 0);
     if (!goes_on()) return;
     bytes_ += piece.size();
     if (bytes_ > output_max_)
@@ -121,20 +122,16 @@ class ModelAnswerReading {
   }
 
   // The longest wait for more of the answer; zero: no limit. A server that has said the end may still send
-  // the usage, but some keep the connection open instead, and some send comments over it. Servers that say an
-  // end with every piece of the answer are waited for.
-  milliseconds patience() {
-    if (!answer_.has_settled()) {
-      ended_.reset();
-      return milliseconds(0);
-    }
-    if (!ended_) ended_ = std::chrono::steady_clock::now();
-    return std::max(milliseconds(1), left_for_usage());
+  // the usage, but some keep the connection open instead, and some send comments over it. Some say an end
+  // with every piece of the answer, and the next piece may take longer.
+  milliseconds patience() const {
+    return ended_ ? std::max(milliseconds(1), left_after_end()) : milliseconds(0);
   }
 
  private:
-  milliseconds left_for_usage() const {
-    return std::chrono::ceil<milliseconds>(*ended_ + kUsageWait - std::chrono::steady_clock::now());
+  milliseconds left_after_end() const {
+    const milliseconds wait = is_settled_ ? kUsageWait : kPieceWait;
+    return std::chrono::ceil<milliseconds>(*ended_ + wait - std::chrono::steady_clock::now());
   }
 
   void keep(protocol::SseEvent event) {
@@ -176,6 +173,9 @@ class ModelAnswerReading {
       return;
     }
     if (answer_.error()) return take_error(*answer_.error());
+    const bool was_settled = std::exchange(is_settled_, answer_.has_settled());
+    if (answer_.end() != AnswerReader::End::none && !(was_settled && is_settled_))
+      ended_ = std::chrono::steady_clock::now();
     if (!show(std::move(*piece))) return;
     is_over_ = answer_.is_over();
   }
@@ -210,8 +210,10 @@ class ModelAnswerReading {
   bool is_stream_ = false;
   bool is_whole_ = false;
   bool has_said_ = false;
-  bool is_over_ = false;                                        // nothing that follows counts
-  std::optional<std::chrono::steady_clock::time_point> ended_;  // when the server has said the end
+  bool is_over_ = false;     // nothing that follows counts
+  bool is_settled_ = false;  // the server has said the end by itself
+  // When the server said the end, the last time with a piece.
+  std::optional<std::chrono::steady_clock::time_point> ended_;
   std::optional<ModelCallEnd> end_;
 };
 
