@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { scaled } from "../interop/lib/bounds.mjs";
+import { patience, scaled } from "../interop/lib/bounds.mjs";
 import { Server } from "../interop/lib/server.mjs";
 import * as cases from "./cases.mjs";
 import * as chatCases from "./chat_cases.mjs";
@@ -54,7 +54,7 @@ function placeOf(each, site) {
 
 async function runOne(name, each, { browser, site }) {
   const context = await browser.newContext(each.device);
-  context.setDefaultTimeout(scaled(20));
+  context.setDefaultTimeout(scaled(patience));
   const page = await context.newPage();
   const complaints = [];
   watch(page, complaints);
@@ -102,7 +102,7 @@ async function runAll() {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox"],
-    timeout: scaled(30),
+    timeout: scaled(patience),
   });
   try {
     // A case changes its program's state, so the cases of one program run one by one; the two programs run in parallel.

@@ -23,9 +23,11 @@ ERROR_TEXTS = {
     -32005: "Incompatible content types",
 }
 ENDED = ("completed", "canceled", "failed")
+# How long tests wait for what must happen: far more than ever needed, also on a slow and busy machine.
+PATIENCE_S = 60
 
 
-def scaled(seconds):
+def scaled(seconds=PATIENCE_S):
     return seconds * float(os.environ.get("BATON_TIME_SCALE", "1"))
 
 
@@ -191,7 +193,7 @@ class Client:
         self.kept = threading.local()
         self.connections = []
 
-    def connect(self, seconds=60):
+    def connect(self, seconds=PATIENCE_S):
         return http.client.HTTPConnection(self.host, self.port, timeout=scaled(seconds))
 
     def close(self):

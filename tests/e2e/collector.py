@@ -102,7 +102,7 @@ class Collector:
                     answer = outer.answer(outer.count)
                     outer.changed.notify_all()
                 if answer is None:
-                    outer.free.wait(60)
+                    outer.free.wait(client.scaled())
                     self.close_connection = True
                     return
                 status, headers, text = answer
@@ -142,7 +142,7 @@ class Collector:
                 self.wrong.append(f"{type(problem).__name__}: {problem}")
             self.changed.notify_all()
 
-    def wait(self, condition, seconds=20, what="spans"):
+    def wait(self, condition, seconds=client.PATIENCE_S, what="spans"):
         """Waits until condition(spans) is true. Returns its result."""
         with self.changed:
             found = self.changed.wait_for(lambda: self.wrong or condition(self.spans), client.scaled(seconds))

@@ -26,6 +26,7 @@ SHIPPED = ROOT / "agent-cards"
 LISTENS = re.compile(r"listening on https?://(\S+)")
 TEST_AGENTS = pathlib.Path(__file__).resolve().parent / "agents"
 WORKER_LOOP = pathlib.Path(__file__).resolve().parent / "worker_loop.py"
+PATIENCE_S = client.PATIENCE_S
 
 
 def program_environment():
@@ -33,7 +34,7 @@ def program_environment():
     return {name: value for name, value in os.environ.items() if not name.startswith("BATON_")}
 
 
-def wait_for(condition, seconds=20, what="the condition"):
+def wait_for(condition, seconds=PATIENCE_S, what="the condition"):
     """Waits until condition() is true. Returns its result."""
     deadline = time.monotonic() + client.scaled(seconds)
     while True:
@@ -98,7 +99,7 @@ class Server(client.Client):
     def start(self):
         """Starts the program; a second time on the same port and database. If a connection of another test has the port
         for a moment, it is tried again."""
-        deadline = time.monotonic() + client.scaled(30)
+        deadline = time.monotonic() + client.scaled()
         while not self._try_to_start():
             port_is_used = "Address already in use" in self.log_text()[-1000:] and time.monotonic() < deadline
             if not port_is_used:
@@ -113,7 +114,7 @@ class Server(client.Client):
         told = threading.Event()
         first = len(self.lines)
         threading.Thread(target=self._read, args=(self.process.stdout, told), daemon=True).start()
-        told.wait(client.scaled(30))
+        told.wait(client.scaled())
         if any(LISTENS.match(line) for line in self.lines[first:]):
             return True
         self.process.kill()
@@ -139,7 +140,7 @@ class Server(client.Client):
     def running(self):
         return self.process is not None and self.process.poll() is None
 
-    def stop(self, sig=signal.SIGTERM, seconds=30):
+    def stop(self, sig=signal.SIGTERM, seconds=PATIENCE_S):
         """Asks the program to end. Returns its exit code."""
         self.close()
         if self.running():
@@ -213,7 +214,7 @@ class ServerCase(unittest.TestCase):
         self.assertEqual(answer.body["error"]["message"], client.ERROR_TEXTS[code])
         return answer.body["error"]
 
-    def wait_state(self, task, *states, agent=None, seconds=20, token=None):
+    def wait_state(self, task, *states, agent=None, seconds=PATIENCE_S, token=None):
         """Polls until the task exists in one of these states. Returns the task."""
         def look():
             found = self.server.rpc("tasks/get", {"id": task}, agent=agent, token=token).body.get("result")

@@ -42,7 +42,7 @@ class PlanCase(harness.ServerCase):
         self.server.open("tasks/sendSubscribe", {"id": task, "message": message}, agent=agent).close()
         return task
 
-    def ended(self, task, agent, state="completed", seconds=20):
+    def ended(self, task, agent, state="completed", seconds=harness.PATIENCE_S):
         done = self.wait_state(task, "completed", "failed", "canceled", "rejected", agent=agent, seconds=seconds)
         self.assertEqual(done["status"]["state"], state, done["status"])
         return done
@@ -54,7 +54,7 @@ class PlanCase(harness.ServerCase):
         headers = {"Authorization": "Bearer " + token} if token else {}
         request = urllib.request.Request(f"http://127.0.0.1:{self.server.port}{path}", headers=headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=client.scaled(20)) as answer:
+            with urllib.request.urlopen(request, timeout=client.scaled()) as answer:
                 return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
             with error:

@@ -96,7 +96,7 @@ class Relay(Site):
 
             def pass_on(self, method, body):
                 outer.paths.append(self.path)
-                connection = http.client.HTTPConnection("127.0.0.1", outer.server.port, timeout=60)
+                connection = http.client.HTTPConnection("127.0.0.1", outer.server.port, timeout=client.scaled())
                 headers = {name: value for name, value in self.headers.items()
                            if name.lower() not in ("host", "connection", "content-length")}
                 path = f"/agents/{outer.agent}" + ("" if self.path == "/" else self.path)

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+import client
 import harness
 
 
@@ -39,7 +40,7 @@ class OneFile(unittest.TestCase):
 
     def end(self, server):
         server.send_signal(signal.SIGTERM)
-        server.wait(30)
+        server.wait(client.scaled())
         server.stdout.close()
 
     def shipped(self):

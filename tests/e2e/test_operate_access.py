@@ -109,7 +109,7 @@ class Draining(operate_case.OperateCase):
         self.assert_api_error(refused, 503, "unavailable")
         self.assertEqual(refused.headers["Retry-After"], "1")
         self.server.gate("slow", task)
-        self.assertEqual(self.server.process.wait(client.scaled(30)), 0)
+        self.assertEqual(self.server.process.wait(client.scaled()), 0)
 
 
 class Origins(operate_case.OperateCase):

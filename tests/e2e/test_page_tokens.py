@@ -44,7 +44,7 @@ class PageTokens(harness.ServerCase):
         token = self.token("ann", seconds=1)
         def refused():
             return self.server.rpc("tasks/get", {"id": "t"}, token=token).status == 401
-        harness.wait_for(refused, 20, "the token's end")
+        harness.wait_for(refused, what="the token's end")
 
     def test_only_a_callers_own_token_makes_one(self):
         self.assertEqual(self.made(token=None, user="ann").status, 401)
@@ -113,7 +113,7 @@ class OtherCallers(unittest.TestCase):
         self.assertEqual(self.status(page), 200)
         self.assertEqual(self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("x")},
                                          token=page).status, 403)
-        harness.wait_for(lambda: self.status(page) == 401, 20, "the token's end")
+        harness.wait_for(lambda: self.status(page) == 401, what="the token's end")
         late = self.made(self.issuer.token(exp=now - 30), user="ann")  # its clock may differ
         self.assertEqual(late.status, 401)
 

@@ -46,7 +46,7 @@ class Streams(PlanCase):
         self.assertEqual(self.texts(pieces), ["one two"])
 
     def test_an_ag_ui_run_of_a_plan_gets_them_too(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=client.scaled(20))
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=client.scaled())
         self.addCleanup(connection.close)
         body = {"threadId": client.new_id(), "runId": "r1", "messages": [
             {"id": "m1", "role": "user", "content": "tell run one two"}]}

@@ -169,7 +169,7 @@ class Views(PlanCase):
         first = json.loads(process.stdout.readline())
         self.assertEqual(first["root"]["state"], "working")
         self.server.gate("hand", "follow")
-        rest, _ = process.communicate(timeout=client.scaled(30))
+        rest, _ = process.communicate(timeout=client.scaled())
         self.assertEqual(process.returncode, 0)
         self.assertEqual(json.loads(rest.splitlines()[-1])["root"]["state"], "completed")
 
@@ -179,7 +179,7 @@ class Views(PlanCase):
         try:
             done = subprocess.run([harness.PROGRAM, "tree", task, "--agent", "two", "--url",
                                    f"http://127.0.0.1:{self.server.port}"], stdout=terminal, stderr=subprocess.PIPE,
-                                  check=False, timeout=client.scaled(30), env=harness.program_environment())
+                                  check=False, timeout=client.scaled(), env=harness.program_environment())
             self.assertEqual(done.returncode, 0, done.stderr)
             shown = os.read(control, 65536).decode()
         finally:

@@ -17,7 +17,7 @@ class Quarantine(operate_case.OperateCase):
         """Restarts the server whenever it has died, until it lives and reports a quarantined turn. Returns how often it
         has died."""
         for deaths in range(1, RESTARTS_MAX):
-            self.server.process.wait(client.scaled(30))
+            self.server.process.wait(client.scaled())
             self.server.log.close()
             try:
                 self.server.start()

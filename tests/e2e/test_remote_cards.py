@@ -24,7 +24,7 @@ class CardSite(relay.Site):
             def do_GET(self):
                 outer.asked.append(dict(self.headers))
                 if outer.hold:
-                    outer.hold.wait(30)
+                    outer.hold.wait(client.scaled())
                 etag = outer.fields.get("ETag")
                 status = 304 if etag and self.headers.get("If-None-Match") == etag else outer.status
                 outer.unchanged += status == 304

@@ -27,7 +27,7 @@ class Browser:
         self.origin = f"http://{server.host}:{server.port}"
 
     def ask(self, method, path, body=None, headers=(), strict=True):
-        connection = http.client.HTTPConnection(self.server.host, self.server.port, timeout=60)
+        connection = http.client.HTTPConnection(self.server.host, self.server.port, timeout=client.scaled())
         sent = {name: value for name, (value, attributes) in self.cookies.items()
                 if strict or "SameSite=Strict" not in attributes}
         head = {"Cookie": "; ".join(f"{name}={value}" for name, value in sent.items()), **self.proxy,
@@ -51,7 +51,7 @@ class Browser:
         answer = self.ask("GET", f"/sign-in?to={urllib.parse.quote(to)}", headers={"Sec-Fetch-Site": "same-origin"})
         assert answer.status == 303, (answer.status, answer.text)
         there = urllib.parse.urlsplit(answer.headers["Location"])
-        connection = http.client.HTTPConnection(there.netloc, timeout=60)
+        connection = http.client.HTTPConnection(there.netloc, timeout=client.scaled())
         connection.request("GET", f"{there.path}?{there.query}")
         back = connection.getresponse()
         back.read()
@@ -255,7 +255,7 @@ class SignIn(unittest.TestCase):
         self.addCleanup(file.write_text, kept)
         file.write_text("f" * 64 + "\n")
         self.server.process.send_signal(harness.signal.SIGHUP)
-        harness.wait_for(lambda: "reloaded: " in self.server.log_text(), 20, "the reload")
+        harness.wait_for(lambda: "reloaded: " in self.server.log_text(), what="the reload")
         self.assertIn("token_secret_file has changed", self.server.log_text())
         self.assertEqual(browser.me().status, 200)
 
@@ -268,7 +268,7 @@ class SignIn(unittest.TestCase):
         self.assertEqual(browser.me().status, 200)
         short = self.browser(exp=int(time.time()) + 5)
         self.assertEqual(short.come_back(short.begin()).status, 200)
-        harness.wait_for(lambda: short.me().status == 401, 20, "the session's end")
+        harness.wait_for(lambda: short.me().status == 401, what="the session's end")
         self.assertNotIn("name", short.session())
 
 
@@ -308,7 +308,7 @@ class Settings(unittest.TestCase):
         for _ in range(2):
             self.assertEqual(browser.ask("GET", "/sign-in").status, 503)
         issuer.down = False
-        harness.wait_for(lambda: browser.ask("GET", "/sign-in").status == 303, 20, "another look")
+        harness.wait_for(lambda: browser.ask("GET", "/sign-in").status == 303, what="another look")
         issuer.down = True
         self.assertEqual(browser.ask("GET", "/sign-in").status, 303)
 

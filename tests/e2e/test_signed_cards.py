@@ -63,7 +63,7 @@ class SignedCards(unittest.TestCase):
         server.command()  # writes the configuration
         told = server.log_text().count("reloaded: ")
         server.process.send_signal(signal.SIGHUP)
-        harness.wait_for(lambda: server.log_text().count("reloaded: ") > told, 20, "the reload")
+        harness.wait_for(lambda: server.log_text().count("reloaded: ") > told, what="the reload")
 
     def test_only_the_card_of_1_0_is_signed_and_it_has_the_same_bytes_for_everybody(self):
         with self.signing(published_keys=[str(self.folder / "two.pem")]) as server:
@@ -98,7 +98,7 @@ class SignedCards(unittest.TestCase):
             server.config = {"public_url": "http://a.example", "cards": {"signing_key": str(self.folder / "one.pem")}}
             server.command()
             server.process.send_signal(signal.SIGHUP)
-            harness.wait_for(lambda: "reload failed" in server.log_text(), 20, "the reload")
+            harness.wait_for(lambda: "reload failed" in server.log_text(), what="the reload")
             self.assertIn("cards.signing_key requires public_url", server.log_text())
             self.assertEqual(server.http("GET", "/.well-known/jwks.json").status, 404)
 

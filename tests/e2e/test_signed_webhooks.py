@@ -83,7 +83,7 @@ class SignedWebhooks(unittest.TestCase):
     def test_a_reload_takes_other_keys_and_wrong_ones_change_nothing(self):
         def reload(says):
             server.process.send_signal(signal.SIGHUP)
-            harness.wait_for(lambda: says in server.log_text(), 20, f"{says!r} in the log")
+            harness.wait_for(lambda: says in server.log_text(), what=f"{says!r} in the log")
 
         with self.serve("hmac.key") as server:
             self.assertEqual(signatures(self.deliveries(server)[0])[1:], [])

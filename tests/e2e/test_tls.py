@@ -87,13 +87,13 @@ class Server(harness.Server):
         def look():
             return next((line.split(f"{what} listening on ")[1] for line in self.lines if f"{what} listening" in line),
                         None)
-        return harness.wait_for(look, 20, f"the address of {what}")
+        return harness.wait_for(look, what=f"the address of {what}")
 
     def reload(self):
         self.process.send_signal(signal.SIGHUP)
 
     def logged(self, text):
-        harness.wait_for(lambda: text in self.log_text(), 20, f"{text!r} in the log")
+        harness.wait_for(lambda: text in self.log_text(), what=f"{text!r} in the log")
 
     def shown(self, host=None):
         """Returns the first name in the certificate that a new connection gets."""
@@ -102,7 +102,7 @@ class Server(harness.Server):
 
     def secure(self, host=None, context=None, session=None):
         context = context or self.trusting()
-        plain = socket.create_connection((self.host, self.port), timeout=client.scaled(20))
+        plain = socket.create_connection((self.host, self.port), timeout=client.scaled())
         return context.wrap_socket(plain, server_hostname=host, session=session)
 
     def trusting(self, version=None):
@@ -136,7 +136,7 @@ class Tls(unittest.TestCase):
             """Returns the output of s_client."""
             done = subprocess.run(
                 ["openssl", "s_client", "-connect", f"127.0.0.1:{port or server.port}", "-CAfile", self.authority.ca,
-                 *words], input=typed, capture_output=True, timeout=client.scaled(30), check=False)
+                 *words], input=typed, capture_output=True, timeout=client.scaled(), check=False)
             return (done.stdout + done.stderr).decode("utf-8", "replace")
 
         weak = ("-cipher", "ALL@SECLEVEL=0")
@@ -157,10 +157,10 @@ class Tls(unittest.TestCase):
         curl = ["curl", "-s", "--cacert", str(self.authority.ca)]
         for more in ((), ("--http1.1",), ("--tls-max", "1.2")):
             read = subprocess.run([*curl, *more, f"https://127.0.0.1:{server.port}/readyz"], capture_output=True,
-                                  timeout=client.scaled(30), check=True).stdout.decode()
+                                  timeout=client.scaled(), check=True).stdout.decode()
             self.assertTrue(read.startswith("ready\n"), read)
         for method in ("GET", "DELETE"):
-            with socket.create_connection((server.host, server.port), timeout=client.scaled(20)) as plain:
+            with socket.create_connection((server.host, server.port), timeout=client.scaled()) as plain:
                 answer = ask(plain, method=method)
                 self.assertTrue(answer.startswith("HTTP/1.1 400 "), answer)
                 self.assertIn("this port speaks TLS", answer)
@@ -180,7 +180,7 @@ class Tls(unittest.TestCase):
             self.assertTrue(address.startswith(scheme), address)
             answer = subprocess.run(
                 ["curl", "-s", "--cacert", str(self.authority.ca), "-H", f"Authorization: Bearer {OPERATOR}",
-                 address + "/operate/v1/me"], capture_output=True, timeout=client.scaled(30), check=True)
+                 address + "/operate/v1/me"], capture_output=True, timeout=client.scaled(), check=True)
             self.assertIn(b'"otto"', answer.stdout)
             if client.has_grpc():
                 self.assertEqual(server.printed("grpc").startswith("https://"), scheme == "https://")
@@ -358,7 +358,7 @@ class Tls(unittest.TestCase):
                 with grpc.secure_channel(target, credentials) as channel:
                     call = channel.unary_unary("/lf.a2a.v1.A2AService/GetTask")
                     with self.assertRaises(grpc.RpcError) as refused:
-                        call(b"\x12\x04none", timeout=client.scaled(20), metadata=[("baton-agent", "player")])
+                        call(b"\x12\x04none", timeout=client.scaled(), metadata=[("baton-agent", "player")])
                     self.assertEqual(refused.exception.code(), code)
         needing = self.serve(tls={**asking, "client_certificate_required": True}, config={"tokens": tokens})
         with self.assertRaises(OSError):
@@ -411,7 +411,7 @@ class GrpcTls(unittest.TestCase):
             with grpc.secure_channel(target, grpc.ssl_channel_credentials(roots), options) as channel:
                 call = channel.unary_unary("/lf.a2a.v1.A2AService/GetTask")
                 try:
-                    call(b"", timeout=client.scaled(20))
+                    call(b"", timeout=client.scaled())
                 except grpc.RpcError as error:
                     return error.code()
             return None

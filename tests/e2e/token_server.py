@@ -4,6 +4,7 @@ import json
 import threading
 import urllib.parse
 
+import client
 import relay
 
 BASIC = "Basic " + base64.b64encode(b"baton%3A1:s3cret%26").decode()
@@ -27,7 +28,7 @@ class TokenServer(relay.Site):
                     outer.headers.append(dict(self.headers))
                     outer.forms.append(form)
                 if outer.hold:
-                    outer.hold.wait(30)
+                    outer.hold.wait(client.scaled())
                 if outer.down:
                     return self.say(b"{}", status=503)
                 if outer.answer:

@@ -4,6 +4,7 @@ import json
 import threading
 import urllib.parse
 
+import client
 import relay
 
 MODERN = "2026-07-28"
@@ -89,7 +90,7 @@ class Door(relay.Site):
                 outer.methods.append(json.loads(body)["method"])
                 if is_old and self.headers.get("MCP-Protocol-Version") == MODERN:
                     return self.say(b"Bad Request: Server not initialized", 400, "text/plain")
-                far = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
+                far = http.client.HTTPConnection(place.hostname, place.port, timeout=client.scaled())
                 head = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
                 far.request("POST", place.path, body, head)
                 answer = far.getresponse()

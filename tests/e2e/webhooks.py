@@ -72,14 +72,14 @@ class Receiver:
         with self.changed:
             return [delivery for delivery in self.deliveries if delivery.path == path]
 
-    def wait(self, condition, seconds=20, what="deliveries"):
+    def wait(self, condition, seconds=client.PATIENCE_S, what="deliveries"):
         """Waits until condition(self) is true."""
         with self.changed:
             if not self.changed.wait_for(lambda: condition(self), client.scaled(seconds)):
                 got = [(d.path, d.state) for d in self.deliveries]
                 raise AssertionError(f"waited in vain for {what}; delivered {got}, refused {len(self.refused)}")
 
-    def wait_state(self, *states, path="/hook", seconds=20):
+    def wait_state(self, *states, path="/hook", seconds=client.PATIENCE_S):
         """Waits until a task in one of these states has been delivered to the path."""
         self.wait(lambda _: any(d.state in states for d in self.deliveries if d.path == path), seconds,
                   f"{states} at {path}")

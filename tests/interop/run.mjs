@@ -99,7 +99,7 @@ process.on("unhandledRejection", (error) => fail("what nobody waited for", error
 setTimeout(() => {
   fail("the whole run", new Error("took too long"));
   process.exit(finish());
-}, scaled(600)).unref();
+}, scaled(3600)).unref();
 
 await run().catch((error) => fail("the run", error));
 await world.receiver.stop().catch((error) => fail("the receiver's end", error));

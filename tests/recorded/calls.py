@@ -1,6 +1,7 @@
 """Steps over gRPC, by the clients of tests/e2e/grpc_generations.py."""
 import base64
 
+import client
 import grpc
 import grpc_generations as generations
 
@@ -23,7 +24,7 @@ def perform(runner, step):
         call = caller.channel.unary_stream(step["path"], lambda m: m, lambda m: m)(
             step["bytes"], metadata=[(k.lower(), v) for k, v in {**caller.headers, **headers}.items()
             if k != "Content-Type"] +
-            [("baton-agent", step["agent"])], timeout=60)
+            [("baton-agent", step["agent"])], timeout=client.scaled())
     else:
         path, _, query = step["path"].partition("?")
         filters = {}

@@ -41,7 +41,7 @@ class Runner:
     def status_of(self, path, count):
         statuses = self.statuses.get(path, (200,))
         if path in self.held:
-            self.held[path].wait(30)
+            self.held[path].wait(client.scaled())
         return statuses[min(count, len(statuses)) - 1]
 
     def known(self):
@@ -120,7 +120,7 @@ class Runner:
 
     def ask(self, step, record=False):
         connection = http.client.HTTPConnection(self.server.host, step.get("port") or self.server.port,
-                                                timeout=client.scaled(20))
+                                                timeout=client.scaled())
         body = None if step["body"] is None else steps.dumped(step["body"])
         self.place = len(self.blocks)
         connection.putrequest(step["method"], step["path"], skip_host="Host" in step.get("headers", {}),
@@ -221,7 +221,7 @@ class Runner:
     # ---- the rest
 
     def do_raw(self, step):
-        with socket.create_connection((self.server.host, self.server.port), timeout=client.scaled(20)) as connection:
+        with socket.create_connection((self.server.host, self.server.port), timeout=client.scaled()) as connection:
             connection.sendall(step["bytes"])
             got = b""
             while piece := self.received(connection):

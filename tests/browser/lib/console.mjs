@@ -1,5 +1,5 @@
 // A program with an operator, a viewer and a caller, and the tasks for the console to show.
-import { waitFor } from "../../interop/lib/bounds.mjs";
+import { patience, waitFor } from "../../interop/lib/bounds.mjs";
 import { Server } from "../../interop/lib/server.mjs";
 
 export const tokens = { caller: "ann-secret", viewer: "vera-secret", operator: "otto-secret" };
@@ -57,7 +57,7 @@ export class ConsoleServer extends Server {
         const { tasks } = await this.api("GET", `/tasks?context=${encodeURIComponent(context)}`);
         return tasks.find((task) => task.state === state);
       },
-      60,
+      4 * patience, // one of the cases makes very many events
     );
     return found.key;
   }

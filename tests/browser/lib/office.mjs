@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { within } from "../../interop/lib/bounds.mjs";
+import { patience, within } from "../../interop/lib/bounds.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const maker = join(here, "../../e2e/operator_walk.py");
@@ -17,7 +17,8 @@ export class Office {
     this.#process = spawn("/usr/bin/python3", [maker, String(healthy), String(each)], {
       stdio: ["pipe", "pipe", "inherit"],
     });
-    const [line] = await within(90, "the office", once(createInterface({ input: this.#process.stdout }), "line"));
+    const lines = createInterface({ input: this.#process.stdout });
+    const [line] = await within(5 * patience, "the office", once(lines, "line"));
     Object.assign(this, JSON.parse(line));
     return this;
   }
@@ -56,6 +57,6 @@ export class Office {
     if (!this.#process) return;
     const ended = once(this.#process, "exit");
     this.#process.stdin.end();
-    await within(60, "the office to close", ended);
+    await within(patience, "the office to close", ended);
   }
 }

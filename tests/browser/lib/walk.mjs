@@ -24,7 +24,7 @@ class Walk {
   /** Returns the keys of the tasks in a list once it has `count` of them. */
   async keys(count) {
     const rows = this.page.locator(".rows.tasks .row .key");
-    await waitFor(`${count} rows`, async () => (await rows.count()) === count, 20);
+    await waitFor(`${count} rows`, async () => (await rows.count()) === count);
     return rows.evaluateAll((links) => links.map(({ pathname }) => pathname.split("/").at(-1)));
   }
 
@@ -35,7 +35,8 @@ class Walk {
     await this.confirms("Count them");
     await this.page.click(`baton-bulk button:has-text('${action} ${count} task')`);
     await this.page.locator("baton-bulk .facts .state", { hasText: "done" }).waitFor();
-    assert.equal(await this.page.locator(".row.plain .good").count(), count);
+    const good = this.page.locator(".row.plain .good");
+    await waitFor(`${count} good results`, async () => (await good.count()) === count);
   }
 
   async ended(keys, state) {
@@ -43,7 +44,6 @@ class Walk {
       await waitFor(
         `task ${key} to be ${state}`,
         async () => (await this.office.api(`/tasks/${key}`)).task.state === state,
-        30,
       );
     }
   }
@@ -164,7 +164,7 @@ const ways = {
 async function questions(walk, words, count) {
   await walk.page.click("nav >> text=Waiting");
   const cards = walk.page.locator(".card", { hasText: words });
-  await waitFor(`${count} questions`, async () => (await cards.count()) === count, 20);
+  await waitFor(`${count} questions`, async () => (await cards.count()) === count);
   return cards.evaluateAll((all) =>
     all.map((card) => [...card.querySelectorAll(".card-head .key")].at(-1).pathname.split("/").at(-1)),
   );
@@ -187,7 +187,6 @@ async function delivered(walk, keys, left = 0) {
     await waitFor(
       `the webhooks of task ${key}`,
       async () => ((await walk.office.api(`/tasks/${key}`)).task.undelivered ?? 0) === left,
-      30,
     );
   }
 }

@@ -7,7 +7,7 @@ import { get } from "node:http";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { within, waitFor } from "../lib/bounds.mjs";
+import { patience, waitFor, within } from "../lib/bounds.mjs";
 import { Server } from "../lib/server.mjs";
 import { assembled, collect, lastState, polled, textOf, using } from "../cases/tools.mjs";
 import { v03 } from "../clients/v03.mjs";
@@ -27,7 +27,7 @@ class Middle {
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, FAR: this.far, PORT: String(this.port ?? 0) },
     });
-    this.url = await within(30, "the agent in the middle to listen", this.#listening());
+    this.url = await within(patience, "the agent in the middle to listen", this.#listening());
     this.port = new URL(this.url).port;
   }
 

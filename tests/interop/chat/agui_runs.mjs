@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { following } from "../../../agent-cards/lib/node/baton/ag-ui.mjs";
-import { within } from "../lib/bounds.mjs";
+import { patience, within } from "../lib/bounds.mjs";
 import { Proxy } from "../lib/proxy.mjs";
 import { finished, ofType, only, saidIn, talkOf, wentWrong } from "./agui_tools.mjs";
 import { byA2A, fresh, longText, onlyTaskOf, script, tasksOf, textOf, toldIn, untilState } from "./tools.mjs";
@@ -350,7 +350,7 @@ export const followedConversation = {
     const onRunFinishedEvent = () => void noticed(++ended);
     const followed = mine.connectAgent({}, { onRunFinishedEvent });
     try {
-      await within(20, "the messages", begun);
+      await within(patience, "the messages", begun);
       for (let number = 1; number <= 6; ++number) {
         const shown = new Promise((resolve) => {
           noticed = (runs) => runs > number && resolve();
@@ -358,7 +358,7 @@ export const followedConversation = {
         proxy.cut();
         await theirs.say(`say number-${number}`).run();
         proxy.cut();
-        await within(20, `run ${number}`, shown);
+        await within(patience, `run ${number}`, shown);
       }
       mine.addMessage({ id: fresh(), role: "user", content: "say mine" });
       await mine.detachActiveRun();

@@ -1,4 +1,6 @@
-// Every wait has a bound; BATON_TIME_SCALE stretches them for slow builds.
+// Every wait has a bound, which is far more than ever needed, also on a slow and busy machine. BATON_TIME_SCALE
+// stretches the bounds for slow builds.
+export const patience = 60; // seconds
 const scale = Number(process.env.BATON_TIME_SCALE ?? "1");
 
 export const scaled = (seconds) => seconds * scale * 1000;
@@ -18,7 +20,7 @@ export async function within(seconds, what, promise) {
 }
 
 // Calls `ask` until it returns something, and returns that.
-export async function waitFor(what, ask, seconds = 20) {
+export async function waitFor(what, ask, seconds = patience) {
   const deadline = Date.now() + scaled(seconds);
   for (;;) {
     const answer = await ask();

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { within } from "./bounds.mjs";
+import { patience, within } from "./bounds.mjs";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 export const program = process.env.BATON_PROGRAM ?? join(here, "../../build/release/baton");
@@ -95,7 +95,7 @@ export class Server {
       this.#process.once("error", resolve);
     });
     try {
-      this.address = await within(30, "the program to listen", this.#listening());
+      this.address = await within(patience, "the program to listen", this.#listening());
     } catch (error) {
       const log = this.logEnd();
       await this.stop().catch(() => {}); // its log shows how it ended
@@ -140,7 +140,7 @@ export class Server {
     let outcome = 0;
     if (this.#process?.pid !== undefined) {
       this.#process.kill("SIGTERM");
-      outcome = await within(30, "the program to end", this.#ended).catch((error) => {
+      outcome = await within(patience, "the program to end", this.#ended).catch((error) => {
         this.#process.kill("SIGKILL");
         return error;
       });

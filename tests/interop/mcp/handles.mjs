@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
-import { waitFor, within } from "../lib/bounds.mjs";
+import { patience, waitFor, within } from "../lib/bounds.mjs";
 import { Kit, versionOf } from "./kit.mjs";
 
 const protocolVersion = "2026-07-28";
@@ -34,7 +34,7 @@ async function using({ server }, onInputRequest, act) {
   const v2RequestFraming = { protocolVersion, clientInfo, clientCapabilities };
   const session = createTaskSessionFromClient(client, { endpointId: "kit", rawDispatch, v2RequestFraming, onInputRequest });
   try {
-    await within(30, "the handle's end", act(session, used));
+    await within(patience, "the handle's end", act(session, used));
   } finally {
     await session.close();
     await client.close();

@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { patience, scaled } from "../lib/bounds.mjs";
 import { Server } from "../lib/server.mjs";
 import { cards } from "./tools.mjs";
 
 const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), "node_modules");
-const bound = 120_000; // milliseconds of one run
 
 const notOffered = [
   "completion-complete",
@@ -58,7 +58,7 @@ function run(url, revision, expected) {
   const kit = join(packages, "@modelcontextprotocol/conformance/dist/index.js");
   const words = ["server", "--url", url, "--requirements", revision, "--expected-failures", file, "-o", folder];
   return new Promise((resolve) => {
-    execFile(node, [kit, ...words], { timeout: bound, maxBuffer: 64 << 20 }, (error, output, errors) => {
+    execFile(node, [kit, ...words], { timeout: scaled(4 * patience), maxBuffer: 64 << 20 }, (error, output, errors) => {
       rmSync(folder, { recursive: true, force: true });
       resolve({ failed: error !== null, output: output + errors });
     });

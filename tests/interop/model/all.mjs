@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { within } from "../lib/bounds.mjs";
+import { patience, within } from "../lib/bounds.mjs";
 import { Server } from "../lib/server.mjs";
 import { assembled, collect, lastState, polled, textOf, using } from "../cases/tools.mjs";
 import { v10 } from "../clients/v10.mjs";
@@ -83,7 +83,7 @@ class Model {
     // The server refuses requests without this key.
     const env = { ...process.env, AIMOCK_API_KEYS: key };
     this.#process = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"], env });
-    this.url = await within(30, "the model's server to listen", this.#listening());
+    this.url = await within(patience, "the model's server to listen", this.#listening());
     const variables = { MODEL_URL: `${this.url}/v1`, MODEL_NAME: "tiny", MODEL_KEY: key };
     const cards = Object.fromEntries(Object.values(others).map((model) => [model.api, cardOf(model)]));
     this.near = new Server({}, ["assistant", "table-report"], cards, variables);

