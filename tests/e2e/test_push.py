@@ -16,7 +16,7 @@ def config(url, **more):
 
 class Push(harness.ServerCase):
     AGENTS = ["joke", "slow", "phone"]
-    CONFIG = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 5}}
+    CONFIG = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 60}}
     OPTIONS = ["--allow-private-webhooks"]
 
     def test_config_in_send_gets_every_status_in_order(self):
@@ -128,7 +128,7 @@ class Push(harness.ServerCase):
 
 class PushOverRestart(harness.ServerCase):
     AGENTS = ["joke"]
-    CONFIG = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 5}}
+    CONFIG = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 60}}
     OPTIONS = ["--allow-private-webhooks"]
 
     def test_deliveries_go_on_after_a_kill(self):
@@ -150,12 +150,20 @@ class PushGivesUp(harness.ServerCase):
     OPTIONS = ["--allow-private-webhooks"]
 
     def test_giving_up_is_visible(self):
+        def given_up():
+            return self.server.metric('baton_webhooks_total{outcome="given_up"}')
+
         with webhooks.Receiver(lambda path, count: 500) as receiver:
-            task = self.server.send("x", pushNotification=config(receiver.url()))["id"]
-            harness.wait_for(lambda: self.server.metric('baton_webhooks_total{outcome="given_up"}') > 0,
-                             what="the metric of given up ones")
-            self.assertIn(task, self.server.log_text())
-            self.assertGreaterEqual(len(receiver.refused), 2)
+            def repeated():
+                """Returns whether a webhook was given up after a second attempt: on a slow machine the first may take
+                all the time."""
+                task, before, tried = client.new_id(), given_up(), len(receiver.refused)
+                self.server.send("x", task, pushNotification=config(receiver.url()))
+                harness.wait_for(lambda: given_up() > before, what="the metric of given up ones")
+                harness.wait_for(lambda: task in self.server.log_text(), what="the log")
+                names = [each.headers["X-Baton-Delivery"] for each in receiver.refused[tried:]]
+                return len(set(names)) < len(names)
+            harness.wait_for(repeated, what="a second attempt")
 
 
 class LastError(harness.ServerCase):
@@ -238,7 +246,7 @@ class MetadataTargets(harness.ServerCase):
 
 class ManySlowReceivers(harness.ServerCase):
     AGENTS = ["joke"]
-    CONFIG = {"webhooks": {"timeout_s": 60, "senders": 16},
+    CONFIG = {"webhooks": {"timeout_s": 600, "senders": 16},
               "tokens": [{"caller": "mallory", "token": "mallory-token"}, {"caller": "alice", "token": "alice-token"}]}
     OPTIONS = ["--allow-private-webhooks"]
 
@@ -250,4 +258,4 @@ class ManySlowReceivers(harness.ServerCase):
             self.server.send("x", token="mallory-token", pushNotification=config(url))
         with webhooks.Receiver() as receiver:
             self.server.send("x", token="alice-token", pushNotification=config(receiver.url()))
-            receiver.wait_state("completed", seconds=10)
+            receiver.wait_state("completed")

@@ -22,7 +22,7 @@ if client.has_grpc():
     from recorded import calls
     CALLS = {"grpc": calls.perform}
 GRPC = ("--grpc-port", "0") if client.has_grpc() else ()
-QUICK = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.1, "timeout_s": 5}, "engine": {"drain_grace_s": 0.2}}
+QUICK = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.1, "timeout_s": 60}, "engine": {"drain_grace_s": 0.2}}
 
 
 class RecordedCase(harness.ServerCase):

@@ -25,9 +25,13 @@ class Ages(a2a_case.A2aCase):
     CONFIG = {"retention": {"completed_s": 0.5, "waiting_s": 1}}
 
     def test_a_task_goes_with_all_its_rows_once_its_time_is_over(self):
-        task = self.server.send("end with a secret")["id"]
+        task = client.new_id()
+        stream = self.server.stream("wait with a secret", task)
+        stream.until(lambda block: block.status and block.status.get("message"))
         rows = self.server.database.query
         ((key,),) = rows(f"SELECT task_key FROM tasks WHERE public_id = '{task}'")
+        self.server.gate("player", task)
+        self.assertEqual(stream.rest()[-1].status["state"], "completed")
         harness.wait_for(lambda: is_gone(self.server, task), what="the task to go")
         for table in ("turn_requests", "task_metadata", "artifacts", "push_configs", "tasks"):
             self.assertEqual(rows(f"SELECT count(*) FROM {table} WHERE task_key = {key}"), [(0,)])
@@ -40,9 +44,9 @@ class Ages(a2a_case.A2aCase):
         self.assertEqual(self.server.get(failed)["status"]["state"], "failed")
 
     def test_a_task_that_waits_too_long_for_people_is_canceled_with_the_reason(self):
-        task = self.server.send("ask")["id"]
-        self.assertEqual(self.server.get(task)["status"]["state"], "input-required")
-        canceled = self.wait_state(task, "canceled")
+        asked = self.server.send("ask")
+        self.assertEqual(asked["status"]["state"], "input-required")
+        canceled = self.wait_state(asked["id"], "canceled")
         self.assertIn("nobody answered for 1 second", json.dumps(canceled["status"]))
 
     def test_a_repeated_send_of_a_task_that_is_gone_finds_none_and_makes_none(self):
@@ -113,12 +117,11 @@ class Before(a2a_case.A2aCase):
 
 class Caps(a2a_case.A2aCase):
     CONFIG = {"limits": {"caller_tasks_max": 4, "caller_bytes_max": "64KiB"},
-              "retention": {"completed_s": 2}}
+              "retention": {"completed_s": 0.5}}
 
     def test_a_caller_at_its_cap_is_refused_until_tasks_have_gone(self):
-        asks = self.server.send("ask")["id"]
-        for _ in range(3):
-            self.server.send("end")
+        # Tasks that ask stay until they are answered.
+        asks = [self.server.send("ask")["id"] for _ in range(4)]
         refused = self.rest("POST", "/message:send", {
             "message": {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": "end"}]}},
             version="1.0")
@@ -126,7 +129,8 @@ class Caps(a2a_case.A2aCase):
         self.assertIn("Retry-After", refused.headers)
         self.assertIn("stores at most 4 tasks per caller", refused.raw.decode())
         # A message that continues a task makes no new one.
-        self.assertEqual(self.server.send("yes", asks)["status"]["state"], "completed")
+        for task in asks:
+            self.assertEqual(self.server.send("yes", task)["status"]["state"], "completed")
 
         def takes_again():
             return "result" in self.server.rpc("tasks/send", {
@@ -134,7 +138,7 @@ class Caps(a2a_case.A2aCase):
         harness.wait_for(takes_again, what="room")
 
         harness.wait_for(lambda: self.server.database.query("SELECT count(*) FROM tasks") == [(0,)], what="all to go")
-        self.server.send("end " + "x" * 70_000)
+        self.server.send("ask " + "x" * 70_000)
         refused = self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("end")})
         self.assertIn("stores at most 65536 bytes per caller", refused.raw.decode())
 
@@ -150,10 +154,11 @@ class Trees(plan_case.PlanCase):
     def test_a_tree_goes_as_a_whole_and_not_before_its_root_has_ended(self):
         held = self.begin("holds")
         harness.wait_for(lambda: ("hand", "completed") in self.of_tree(), what="the first step")
-        self.run_plan("two")
+        self.assertEqual(self.server.send("go", agent="two")["status"]["state"], "completed")
         # By the time the other tree is removed, the first step is older than that tree was.
         harness.wait_for(lambda: len(self.of_tree()) == 3, what="the other tree to go")
         self.assertIn(("hand", "completed"), self.of_tree())
+        stream = self.server.resubscribe(held, agent="holds")
         self.server.gate("hand", "h-1")
-        self.ended(held, "holds")
+        self.assertEqual(stream.rest()[-1].status["state"], "completed")
         harness.wait_for(lambda: not self.of_tree(), what="the tree to go")
