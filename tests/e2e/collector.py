@@ -87,7 +87,7 @@ class Collector:
     def __init__(self, answer=lambda count: (200, {}, b"{}")):
         self.answer = answer
         self.changed = threading.Condition()
-        self.spans, self.wrong, self.heads, self.resources, self.count = [], [], [], [], 0
+        self.spans, self.wrong, self.heads, self.resources, self.bodies, self.count = [], [], [], [], [], 0
         self.free = threading.Event()
         outer = self
 
@@ -99,6 +99,7 @@ class Collector:
                 with outer.changed:
                     outer.count += 1
                     outer.heads.append(dict(self.headers))
+                    outer.bodies.append(body)
                     answer = outer.answer(outer.count)
                     outer.changed.notify_all()
                 if answer is None:

@@ -3,7 +3,8 @@
 program that has since ended. `Office` makes it and starts a new program on it; `WAYS` tells how to find each kind.
 
 Run as a program, it makes such a database, serves it and prints one line of JSON with its address, its tokens and what
-is broken. Each line on its standard input repairs that cause (see Office.repair); the end of the input ends it.
+is broken. Each line on its standard input repairs that cause (see Office.repair) and is answered by a line; the end of
+the input ends it.
 
 usage: operator_walk.py [--walk] [HEALTHY [BROKEN OF EACH WAY]]     --walk: finds and mends all of it by `baton ops`
 """
@@ -138,6 +139,9 @@ class Office:
         self.far.stop()
         self.server.start()
         harness.wait_for(lambda: len(self.rows("tasks", WAYS["stuck turn"][1])) == self.each, what="the stuck turns")
+        # Only what was tried is in the way of what follows.
+        harness.wait_for(lambda: len({row["task"] for row in self.rows(*WAYS["webhook in the way"])
+                                      if row["attempts"] > 0}) == self.each, what="webhooks in the way")
 
     def rows(self, kind, query):
         """Returns everything that the operator's list shows."""
@@ -371,6 +375,7 @@ def main():
             return walk(office)
         for line in sys.stdin:
             office.repair(line.strip())
+            print("repaired", flush=True)
 
 
 if __name__ == "__main__":

@@ -114,10 +114,15 @@ class Cancels(PlanCase):
                 for _ in range(2)]
         both[0].start()
         self.wait_calls("hold undo-h x")
+        # Streams that were left would be counted until the program has seen their ends.
+        harness.wait_for(lambda: self.server.metric("baton_http_streams") == 0, what="the streams to end")
+        followers = self.server.metric("baton_log_subscriptions")
         both[1].start()
+        harness.wait_for(lambda: self.server.metric("baton_log_subscriptions") > followers,
+                         what="the second cancel to wait")
         self.server.gate("hand", "undo-h")
         for one in both:
-            one.join(20)
+            one.join(client.scaled())
         self.assertEqual([answer["status"]["state"] for answer in answers], ["canceled", "canceled"])
         self.assertEqual(len(self.calls_of("hold undo-h x")), 1)
 

@@ -241,9 +241,11 @@ class Lasting(PlanCase):
 
     @rings.everything("simulation/plan_cases.cpp: plan-loops, which kills strike")
     def test_a_wait_is_over_after_a_restart_when_its_time_has_come(self):
-        task = self.begin("sleeper")
-        harness.wait_for(lambda: self.server.get(task, agent="sleeper")["status"]["state"] == "working",
-                         what="the plan to begin")
+        def asleep():
+            task = self.begin("sleeper")
+            found = self.wait_state(task, "working", "completed", agent="sleeper")
+            return found["status"]["state"] == "working" and task  # on a slow machine it may have woken up
+        task = harness.wait_for(asleep, what="a plan that waits")
         self.server.kill()
         self.server.start()
         self.assertEqual(self.text_of(self.ended(task, "sleeper")), "awake")

@@ -1,4 +1,5 @@
 """Views of plans: the picture of a plan and of a run, the tree of a task, and `baton tree`."""
+import contextlib
 import json
 import os
 import pty
@@ -83,11 +84,12 @@ class Views(PlanCase):
 
     def test_the_picture_of_a_run_is_that_of_the_plan_it_began_with(self):
         task = self.begin("changing")
-        self.wait_calls("hold change x")
+        run = f"/agents/changing/tasks/{task}/plan.svg"
+        harness.wait_for(lambda: self.steps(self.picture(run)) == {"old": "working"}, what="the step under way")
         write_plan(self.server, "changing", {"sequence": [hand("say new", id="new")]})
         self.server.process.send_signal(signal.SIGHUP)
         harness.wait_for(lambda: "new" in self.steps(self.picture("/agents/changing/plan.svg")), what="the new card")
-        self.assertEqual(self.steps(self.picture(f"/agents/changing/tasks/{task}/plan.svg")), {"old": "working"})
+        self.assertEqual(self.steps(self.picture(run)), {"old": "working"})
         self.server.gate("hand", "change")
         self.ended(task, "changing")
 
@@ -173,6 +175,16 @@ class Views(PlanCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(json.loads(rest.splitlines()[-1])["root"]["state"], "completed")
 
+    @staticmethod
+    def read_all(control):
+        """Reads what was written to a terminal that is closed now, which may come in pieces."""
+        with open(control, "rb", buffering=0) as reader:
+            read = b""
+            with contextlib.suppress(OSError):  # at the end
+                while piece := reader.read(65536):
+                    read += piece
+            return read
+
     def test_on_a_terminal_the_command_draws_the_tree(self):
         task = self.made_here("two")
         control, terminal = pty.openpty()
@@ -181,10 +193,9 @@ class Views(PlanCase):
                                    f"http://127.0.0.1:{self.server.port}"], stdout=terminal, stderr=subprocess.PIPE,
                                   check=False, timeout=client.scaled(), env=harness.program_environment())
             self.assertEqual(done.returncode, 0, done.stderr)
-            shown = os.read(control, 65536).decode()
         finally:
-            os.close(control)
             os.close(terminal)
+            shown = self.read_all(control).decode()
         lines = shown.splitlines()
         self.assertEqual(len(lines), 4, shown)
         self.assertTrue(lines[1].startswith("two"), shown)

@@ -150,10 +150,16 @@ class EveryWay(RemoteCase):
     def test_a_turn_that_takes_too_long_is_canceled_there(self):
         card = {**self.card("slow", "1.0", "jsonrpc"), "turn_timeout_s": 1}
         with Front({"hasty": card}, self.origins()) as front:
-            before = {one["id"] for one in self.far_tasks("slow")}
-            ended = front.send("work", client.new_id(), agent="hasty")
-            self.assertEqual(ended["status"]["state"], "failed")
-            self.assertIn("within 1 second", client.text_of(ended["status"]["message"]))
+            def timed_out():
+                """Returns the far tasks from before a turn whose time was over after the far agent's first word."""
+                before = {one["id"] for one in self.far_tasks("slow")}
+                blocks = front.stream("work", agent="hasty").rest()
+                ended = blocks[-1].status
+                self.assertEqual(ended["state"], "failed")
+                self.assertIn("within 1 second", client.text_of(ended["message"]))
+                has_begun = any("begun" in str(block.status) for block in blocks if block.status)
+                return (before,) if has_begun else None  # on a slow machine the time may be over sooner
+            before, = harness.wait_for(timed_out, what="a turn that takes too long")
             harness.wait_for(lambda: [one["status"]["state"] for one in self.far_tasks("slow")
                                       if one["id"] not in before] == ["TASK_STATE_CANCELED"],
                              what="the far task to be canceled")

@@ -125,9 +125,9 @@ class RemoteCards(harness.unittest.TestCase):
             if not rings.WHOLE:
                 harness.wait_for(lambda: self.card(fronts[0]) and brief.unchanged, what="the card to be asked for")
                 self.assertEqual(self.card(fronts[0])["version"], "7", "304 leaves it as it is")
-            brief.fields["ETag"] = '"two"'
             card = json.loads(brief.card)
             brief.set({**card, "version": "8"})
+            brief.fields["ETag"] = '"two"'  # last: with the card from before it would keep that for ever
             self.wait_card(fronts[0], lambda one: one["version"] == "8", "the card as it is now")
             if not rings.WHOLE:  # a card that can no longer be fetched stays as it was
                 brief.status = 500

@@ -277,7 +277,9 @@ class RemoteFailures(harness.unittest.TestCase):
             self.addCleanup(front.discard)
         front.start()
         self.failed(front.send("hello", client.new_id(), agent="far"))
-        self.assertEqual(front.log_text().count(f"cannot fetch the agent card from {origin}"), 1)
+        said = f"cannot fetch the agent card from {origin}"
+        harness.wait_for(lambda: said in front.log_text(), what="the log")
+        self.assertEqual(front.log_text().count(said), 1)
 
     def test_the_card_cannot_send_baton_to_another_private_address(self):
         with Elsewhere([DONE]) as inner, Elsewhere([DONE], far_interface=inner.site.url) as there:

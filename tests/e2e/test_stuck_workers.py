@@ -120,6 +120,9 @@ class SilentAgents(StuckWorkers):
         return {"first_output_s": 3}
 
     def test_a_turn_about_which_nothing_is_said_fails_with_the_reason(self):
+        # The start of the worker may take that long on a slow machine.
+        harness.wait_for(lambda: self.server.send("x", agent="stuck-worker")["status"]["state"] == "completed",
+                         what="a worker that runs")
         neighbour = self.begin("hold")
         ended = self.server.send("mute", agent="stuck-worker")
         self.assertEqual(ended["status"]["state"], "failed")

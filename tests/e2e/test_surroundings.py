@@ -66,12 +66,15 @@ class Surroundings(harness.ServerCase):
         self.assertEqual(ended["status"]["state"], "failed")
         self.assertNotIn("no such table", reason)
         self.assertIn(ended["id"], reason)
-        self.assertIn("no such table: accounts", self.server.log_text())
+        self.wait_log("no such table: accounts")
 
     def test_what_an_agent_prints_by_mistake_is_for_the_log(self):
         ended = self.server.send("garbage", agent="bad", token=self.TOKEN)
         self.assertNotIn("this is not a line", client.text_of(ended["status"]["message"]))
-        self.assertIn("this is not a line", self.server.log_text())
+        self.wait_log("this is not a line")
+
+    def wait_log(self, text):
+        harness.wait_for(lambda: text in self.server.log_text(), what=f"{text!r} in the log")
 
 
 class BesideAnother(harness.ServerCase):

@@ -280,11 +280,17 @@ class Tls(unittest.TestCase):
         with self.assertRaises(ssl.SSLWantReadError):
             half.do_handshake()
         first = greeting.read()[:100]
+        server.http("GET", "/readyz")  # opens the connection for the metrics below
         waiting = [socket.create_connection((server.host, server.port)) for _ in range(40)]
         for each in waiting[::2]:
             each.sendall(first)
         # While all places are taken a handshake has a second, so others get in.
-        self.assertEqual(server.shown(), "a.test")
+        def gets_in():
+            try:
+                return server.shown() == "a.test"
+            except OSError:
+                return False  # on a slow machine this handshake may take longer
+        harness.wait_for(gets_in, what="another client to get in")
         server.gate("slow", task)
         self.assertTrue(stream.rest()[-1].final)
         ended = 'baton_tls_handshakes_total{outcome="timed_out"}'

@@ -36,7 +36,7 @@ class TraceCase(harness.ServerCase):
         return (server or self.server).call("SendMessage", {"message": message, **more}, agent=agent,
                                             headers=headers)["task"]
 
-    def spans_of(self, task, count, seconds=20):
+    def spans_of(self, task, count, seconds=client.PATIENCE_S):
         """Returns the spans that name the task, once there are `count`."""
         def found(spans):
             mine = [one for one in spans if one.attributes.get("a2a.task.id") == task]
@@ -87,13 +87,11 @@ class SampledByTheCaller(TraceCase):
         with webhooks.Receiver(lambda path, count: 500 if count == 1 else 200) as receiver:
             task = self.send("tell", SAMPLED, configuration={"taskPushNotificationConfig": {"url": receiver.url()}})
             receiver.wait(lambda got: got.deliveries)
-            told = [one.headers["traceparent"] for one in receiver.refused + receiver.deliveries]
-        attempts = self.collector.wait(lambda spans: [
+            told = [one.headers["traceparent"].split("-")[2] for one in receiver.refused + receiver.deliveries]
+        attempts = self.collector.wait(lambda spans: (found := [
             one for one in spans if one.name == "webhook" and one.attributes["a2a.task.id"] == task["id"]
-        ] if sum(one.name == "webhook" for one in spans) >= len(told) else None)
-        for value in told:
-            self.assertIn(value.split("-")[2], [one.id for one in attempts])
-        self.assertEqual([one.failed for one in attempts if one.id == told[0].split("-")[2]], [True])
+        ]) and {one.id for one in found} >= set(told) and found)
+        self.assertEqual([one.failed for one in attempts if one.id == told[0]], [True])
         self.assertEqual({one.kind for one in attempts}, {CLIENT})
 
     def test_a_later_turn_refers_to_the_first_and_no_span_stays_open(self):
@@ -241,14 +239,16 @@ class CollectorInTrouble(harness.ServerCase):
                 self.assertEqual(server.metric('baton_spans_total{outcome="lost"}'), 0)
 
     def test_a_refused_batch_is_lost_and_counted(self):
-        receiver, server = self.served(lambda count: (400, {}, b""), batch_s=1)  # for both spans
+        receiver, server = self.served(lambda count: (400, {}, b""))
         self.send(server)
         harness.wait_for(lambda: server.metric('baton_spans_total{outcome="lost"}') >= 2)
-        self.assertEqual(receiver.count, 1)
+        sent = [span for body in receiver.bodies for resource in json.loads(body)["resourceSpans"]
+                for scope in resource["scopeSpans"] for span in scope["spans"]]
+        self.assertEqual(len(sent), 2, "no batch is sent again")
 
     def test_partial_success_is_counted(self):
         answer = json.dumps({"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too old"}}).encode()
-        _, server = self.served(lambda count: (200, {}, answer), batch_s=1)  # for both spans
+        _, server = self.served(lambda count: (200, {}, answer if count == 1 else b"{}"))
         self.send(server)
         harness.wait_for(lambda: server.metric('baton_spans_total{outcome="rejected"}') == 1)
 
@@ -256,12 +256,13 @@ class CollectorInTrouble(harness.ServerCase):
         receiver, server = self.served(lambda count: None)
         self.send(server)
         harness.wait_for(lambda: receiver.count == 1)
-        slowest = 0
+        times = []
         for _ in range(1_300):
             begin = time.monotonic()
             self.send(server)
-            slowest = max(slowest, time.monotonic() - begin)
-        self.assertLess(slowest, client.scaled(3))
+            times.append(time.monotonic() - begin)
+        # If spans that find no place held up callers, hundreds would wait; a busy machine may hold up a few.
+        self.assertLess(sorted(times)[-100], client.scaled(3))
         self.assertGreater(server.metric('baton_spans_total{outcome="dropped"}'), 0)
         begin = time.monotonic()
         self.assertEqual(server.stop(), 0)
@@ -287,7 +288,7 @@ class CollectorInTrouble(harness.ServerCase):
         receiver, server = self.served(lambda count: (200, {}, b"{}"))
         self.send(server)
         self.assertEqual(server.stop(), 0)
-        receiver.wait(lambda spans: len(spans) >= 2, seconds=1)
+        receiver.wait(lambda spans: len(spans) >= 2)
 
 
 class AccessLog(harness.ServerCase):
@@ -321,7 +322,8 @@ class AccessLog(harness.ServerCase):
             answer = self.server.http("POST", "/agents/tracer", body=b"{}",
                                       headers={"Content-Type": "application/json"})
             self.assertEqual(answer.status, 401)
-        lines = [line for line in self.server.log_text().splitlines() if "has no valid token" in line]
+        lines = harness.wait_for(lambda: [line for line in self.server.log_text().splitlines()
+                                          if "has no valid token" in line])
         self.assertEqual(len(lines), 1, lines)
 
     def test_without_the_setting_there_are_no_lines(self):

@@ -11,14 +11,15 @@ const maker = join(here, "../../e2e/operator_walk.py");
 
 export class Office {
   #process;
+  #lines;
 
   // `healthy` is the minimum number of healthy tasks, `each` the number of tasks broken in each way.
   async start(healthy, each) {
     this.#process = spawn("/usr/bin/python3", [maker, String(healthy), String(each)], {
       stdio: ["pipe", "pipe", "inherit"],
     });
-    const lines = createInterface({ input: this.#process.stdout });
-    const [line] = await within(5 * patience, "the office", once(lines, "line"));
+    this.#lines = createInterface({ input: this.#process.stdout });
+    const [line] = await within(5 * patience, "the office", once(this.#lines, "line"));
     Object.assign(this, JSON.parse(line));
     return this;
   }
@@ -48,8 +49,10 @@ export class Office {
   }
 
   // Repairs a cause outside of Baton.
-  repair(cause) {
+  async repair(cause) {
+    const repaired = once(this.#lines, "line");
     this.#process.stdin.write(`${cause}\n`);
+    await within(patience, "the repair", repaired);
   }
 
   /** Stops the program, if it was started. */

@@ -77,7 +77,7 @@ const ways = {
       return walk.keys(count);
     },
     async (walk, keys) => {
-      walk.office.repair("archive-is-away");
+      await walk.office.repair("archive-is-away");
       await walk.actsOnAll("retry", keys.length);
       await walk.ended(await walk.made(), "completed");
     },
@@ -90,7 +90,7 @@ const ways = {
       return walk.keys(count);
     },
     async (walk, keys) => {
-      walk.office.repair("ledger-is-locked");
+      await walk.office.repair("ledger-is-locked");
       await walk.actsOnAll("requeue", keys.length);
       await walk.ended(keys, "completed");
     },
@@ -101,7 +101,7 @@ const ways = {
       return walk.keys(count);
     },
     async (walk, keys) => {
-      walk.office.repair("archive-is-away");
+      await walk.office.repair("archive-is-away");
       await walk.actsOnAll("retry", keys.length);
       await walk.ended(await walk.made(), "completed");
     },
@@ -139,7 +139,7 @@ const ways = {
       return walk.keys(count);
     },
     async (walk, keys) => {
-      walk.office.repair("hooks");
+      await walk.office.repair("hooks");
       await walk.actsOnAll("resend", keys.length);
       await delivered(walk, keys);
     },
