@@ -49,7 +49,7 @@ export const chatStreamed = {
     await sees(page, ".run-progress", "Working…");
     await sees(page, ".conversations a[aria-current] .title", "say one");
     assert.equal(await page.inputValue("[name=message]"), "");
-    assert.ok(await page.locator(".compose >> text=Stop").isVisible());
+    await page.locator(".compose >> text=Stop").waitFor();
     server.open(gate, "stage");
     await sees(page, ".theirs", /one\s*two/);
     await ready(page);
@@ -220,6 +220,7 @@ export const chatUpload = {
       { name: "dot.png", mimeType: "image/png", buffer: Buffer.from(pixel, "base64") },
     ]);
     await sees(page, ".chip", "11 B");
+    await sees(page, ".chip", "dot.png");
     // As a file: the driver sends a buffer's bytes to the browser, which takes long on a busy machine.
     const folder = mkdtempSync(join(tmpdir(), "baton-"));
     const big = join(folder, "big.bin");
@@ -289,13 +290,19 @@ export const chatConversations = {
 const rowOf = (page, title) => page.locator(".conversations li", { hasText: title });
 
 export const chatRenamed = {
-  name: "Chat: a conversation is renamed in place with the keyboard, and keeps its title",
+  name: "Chat: a conversation is renamed in place with the keyboard, though the list changes, and keeps its title",
   chat: "stage",
-  async run(page) {
-    const [words, title] = [`say ${randomUUID()}`, `Named ${randomUUID()} <b>`];
+  async run(page, { server }) {
+    const [words, title, gate] = [`say ${randomUUID()}`, `Named ${randomUUID()} <b>`, randomUUID()];
     await says(page, words);
-    await ready(page);
+    await says(page, `hold ${gate}`);
+    const mark = rowOf(page, words).locator(".state");
+    await mark.waitFor();
     await rowOf(page, words).locator("a").focus();
+    server.open(gate, "stage");
+    await mark.waitFor({ state: "detached" });
+    await ready(page);
+    assert.equal(await page.evaluate(() => document.activeElement.matches(".conversations li a")), true);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     const field = page.locator(".renaming input");
@@ -304,7 +311,7 @@ export const chatRenamed = {
     await page.keyboard.type("dropped");
     await page.keyboard.press("Escape");
     await rowOf(page, words).waitFor();
-    assert.match(await page.evaluate(() => document.activeElement.className), /rename/);
+    await page.waitForFunction(() => document.activeElement.classList.contains("rename"));
     await page.keyboard.press("Enter");
     await page.keyboard.type(title);
     await page.keyboard.press("Enter");
@@ -528,10 +535,12 @@ export const chatFollowed = {
     const gate = randomUUID();
     await says(page, `say one\nhold ${gate}\n${words(30)}`);
     await page.locator(".theirs", { hasText: "one" }).last().waitFor();
+    await waitFor("the view to follow", async () => (await gap()) < 2);
     await page.locator(".talk").hover();
     await page.mouse.wheel(0, -400);
     await page.locator(".to-end").waitFor();
     server.open(gate, "stage");
+    await page.locator(".theirs").last().filter({ hasText: "Words." }).waitFor();
     await ready(page);
     assert.ok((await gap()) > 400, "the view stays where someone reads");
     await page.click(".to-end");

@@ -125,16 +125,23 @@ export function keyed(parent, items, keyOf, make) {
   lists.set(parent, next);
 }
 
+const controls = "a, button, input, select, textarea, summary";
+
+/** The node, and what in it may have the focus.
+ * @param {HTMLElement} node
+ * @returns {HTMLElement[]} */
+const focusable = (node) => [node, .../** @type {NodeListOf<HTMLElement>} */ (node.querySelectorAll(controls))];
+
 /**
- * Puts the new node in the old one's place, with its focus and selection.
+ * Puts the new node in the old one's place, with its focus, also inside, and selection.
  * @param {HTMLElement | undefined} old
  * @param {HTMLElement} node
  */
 function renewed(old, node) {
   if (!old?.isConnected) return node;
-  const focused = old === document.activeElement;
+  const focused = focusable(old).findIndex((one) => one === document.activeElement);
   if (old.hasAttribute("aria-selected")) node.setAttribute("aria-selected", old.getAttribute("aria-selected") ?? "");
   old.replaceWith(node);
-  if (focused) node.focus();
+  if (focused >= 0) focusable(node)[focused]?.focus({ preventScroll: true });
   return node;
 }
