@@ -1,6 +1,7 @@
 // Cases of a user on pages that use Baton's protocols.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { waitFor } from "../interop/lib/bounds.mjs";
 
 async function say(page, text) {
   await page.fill("[name=text]", text);
@@ -93,7 +94,7 @@ export const copilotInterrupt = {
       const answer = await fetch(`${server.base("approval")}tasks?pageSize=1`, { headers: { "A2A-Version": "1.0" } });
       return (await answer.json()).tasks[0].status.state;
     };
-    while ((await newest()) !== "TASK_STATE_REJECTED") await page.waitForTimeout(50);
+    await waitFor("the refusal", async () => (await newest()) === "TASK_STATE_REJECTED");
   },
   // CopilotKit logs a rejected run to the console.
   expectsErrors: true,
@@ -226,7 +227,9 @@ export const readmeReload = {
     await page.goto(page.url().replace("approval", "stage"));
     await say(page, "say one");
     await sees(page, "p.assistant", "one");
+    const begun = page.waitForResponse((answer) => answer.request().method() === "POST");
     await say(page, `hold ${gate}`);
+    await begun;
     await page.reload();
     server.open(gate, "stage");
     await sees(page, "p.user", "hold");

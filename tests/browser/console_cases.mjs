@@ -157,6 +157,7 @@ export const signIn = {
     await goes(page, company, "/playground?agent=lab");
     await says(page, "echo good morning", 0, "good morning");
     await page.goto(`${at}/chat#agent=lab`);
+    await page.locator(".compose button.primary:enabled").waitFor();
     await page.fill("[name=message]", "echo good evening");
     await page.press("[name=message]", "Enter");
     await sees(page, ".theirs", "good evening");
@@ -249,6 +250,7 @@ export const answer = {
     await card.locator("button:has-text('Answer')").click();
     await card.waitFor({ state: "detached" });
     await goes(page, server, `/tasks/${key}`);
+    await sees(page, ".head .state", "completed");
     await opensLog(page);
     await sees(page, ".event", /The answer was .*"decision":"reject"/);
     await sees(page, ".is-intervention", "otto: answer");

@@ -1,6 +1,7 @@
 // The released client of MCP's tasks extension: calls that are handles. It sends requests of its own, because the SDK's
 // client does not know the extension.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
 import { patience, waitFor, within } from "../lib/bounds.mjs";
@@ -55,8 +56,10 @@ export const handles = {
       operation: "a long call is a handle, which is polled to its end",
       run: (kit) =>
         using(kit, noInput, async (session, used) => {
-          const call = await session.callTool("slow_compute", { seconds: 1, label: "handle" });
+          const gate = randomUUID();
+          const call = await session.callTool("held", { gate });
           assert.equal(call.kind, "task");
+          kit.server.open(gate, "held");
           assert.equal((await call.settle()).outcome.status, "completed");
           assert.ok(used.includes("tasks/get"));
         }),

@@ -1,7 +1,7 @@
 """Plays the lines that the card's environment has for the turn: ROUNDS is an object with a list of lines for each
 question that the turn answers, and for "" if it answers none. "{name}" stands for an argument of the call. A line
-{"sleep": N} waits, for as long as an argument says if N is its name; {"reload": true} changes the agent's own card and
-tells the server."""
+{"sleep": N} waits, for as long as an argument says if N is its name; {"hold": NAME} waits for the file gate-VALUE, of
+the argument's value; {"reload": true} changes the agent's own card and tells the server."""
 import json
 import os
 import pathlib
@@ -29,6 +29,9 @@ for line in json.loads(os.environ["ROUNDS"])[answered]:
         text = text.replace("{" + name + "}", str(value))
     if "sleep" in line:
         time.sleep(arguments.get(line["sleep"], 0) if isinstance(line["sleep"], str) else line["sleep"])
+    elif "hold" in line:
+        while not pathlib.Path(f"gate-{arguments[line['hold']]}").exists():
+            time.sleep(0.02)
     elif "reload" in line:
         change_card()
     else:

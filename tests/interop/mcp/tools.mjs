@@ -84,6 +84,7 @@ const rounds = {
   // Tools for the scenarios of the tasks extension.
   greet: { "": done({ text: "Hello, {name}!" }) },
   slow_compute: { "": [{ sleep: "seconds" }, ...done({ text: "{label} is computed" })] },
+  held: { "": [{ hold: "gate" }, ...done({ text: "it is over" })] }, // for handles.mjs
   failing_job: { "": [{ sleep: 1 }, { type: "fail", error: "this job fails" }] },
   confirm_delete: {
     "": ask("confirm", "Delete the file?", { confirm: { type: "boolean" } }),
