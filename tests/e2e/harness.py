@@ -82,6 +82,14 @@ class Server(client.Client):
             card["baton"]["default"] = name == agents[0]
             path.write_text(json.dumps(card, ensure_ascii=False), encoding="utf-8")
 
+    def change_card(self, agent, **members):
+        """Sets these members of `baton` in the agent's card, before the start."""
+        path = self.agents_folder / agent / "card.json"
+        card = json.loads(path.read_text(encoding="utf-8"))
+        card["baton"] |= members
+        path.write_text(json.dumps(card, ensure_ascii=False), encoding="utf-8")
+        return self
+
     def __enter__(self):
         self.start()
         return self

@@ -88,6 +88,13 @@ class OperateCase(harness.ServerCase):
               "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.1, "give_up_after_s": 0.3, "timeout_s": 2}}
     OPTIONS = ["--allow-private-webhooks"]
 
+    @classmethod
+    def setUpClass(cls):
+        cls.server = harness.Server(cls.AGENTS, cls.CONFIG, cls.OPTIONS)
+        if "bad" in cls.AGENTS:
+            cls.server.change_card("bad", turn_timeout_s=600)  # its turns end by themselves here
+        cls.server.start()
+
     def ask(self, method, path, body=None, token=OPERATOR, headers=None):
         """Sends a request to the API. Returns the answer, after checking it against the description."""
         whole = PREFIX + path

@@ -242,6 +242,7 @@ class ModelTraces(operate_case.OperateCase):
         cls.addClassCleanup(cls.model.__exit__, None, None, None)
         origin = cls.model.url.rstrip("/")
         cls.server = Front({}, [origin], ["joke", "bad"], more_config={"tokens": operate_case.TOKENS})
+        cls.server.change_card("bad", turn_timeout_s=600)
         cls.server.write_card("brain", {"executor": "openai", "url": f"{origin}/v1", "model": {
             "name": "tiny", "system": "Be careful.", "tools": ["joke"]}})
         cls.server.start()

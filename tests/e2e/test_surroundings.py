@@ -22,7 +22,7 @@ class Surroundings(harness.ServerCase):
     def setUpClass(cls):
         variables = {"ANNS_TOKEN": cls.TOKEN, "PASSED_ON": "from outside", "AWS_SECRET_ACCESS_KEY": "no", "TZ": "UTC"}
         with unittest.mock.patch.dict(os.environ, variables):
-            super().setUpClass()
+            cls.server = harness.Server(cls.AGENTS, cls.CONFIG).change_card("bad", turn_timeout_s=600).start()
 
     def tell(self, what="tell"):
         done = self.server.send(what, agent="surroundings", token=self.TOKEN)
@@ -125,8 +125,11 @@ class Refused(unittest.TestCase):
 
 
 class Verbose(harness.ServerCase):
-    AGENTS = ["bad"]
     OPTIONS = ["--dev"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = harness.Server(["bad"], options=cls.OPTIONS).change_card("bad", turn_timeout_s=600).start()
 
     def test_dev_shows_callers_the_last_line(self):
         ended = self.server.send("complain", agent="bad")
@@ -139,7 +142,7 @@ class FewDescriptors(unittest.TestCase):
     LIMIT = 256
 
     def test_agents_can_be_started_while_strangers_hold_all_connections(self):
-        server = harness.Server(["bad", "joke"])
+        server = harness.Server(["bad", "joke"]).change_card("bad", turn_timeout_s=600)
         command = server.command
         server.command = lambda: ["/bin/sh", "-c", f'ulimit -n {self.LIMIT}; exec "$@"', "sh", *command()]
         self.addCleanup(server.discard)
