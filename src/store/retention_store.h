@@ -5,6 +5,7 @@
 // any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -45,14 +46,18 @@ inline bool has_ended(const task::TaskHead& head) {
   return task::is_terminal(head.state) && head.turn_state == task::TurnState::none;
 }
 
+// How far the order of keys may differ from the order of creation in a store that nodes share, because each
+// node takes keys in blocks and has its own clock.
+inline constexpr std::chrono::hours kKeysOutOfOrder(2);
+
 class RetentionStore {
  public:
   virtual ~RetentionStore() = default;
 
-  // At most `limit` tasks with keys above `after`, hidden ones too, in the order of their making.
+  // At most `limit` tasks with keys above `after`, hidden ones too, in the order of their keys.
   virtual base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const = 0;
   // Returns a key: tasks up to it were created by this time, tasks above it later, provided that the clock
-  // was right.
+  // was right; in a store that nodes share, both to within kKeysOutOfOrder.
   virtual base::Result<task::TaskKey> last_made(base::Timestamp time) const = 0;
   // Returns the task and all tasks below it, parents first; empty if there is no such task. Fails with
   // too_large if there are more than `most`.

@@ -240,6 +240,20 @@ TEST_CASE("Peers: turns stay taken if the connection is lost before the commit")
   CHECK(first.head(more->at(0).key).version.value == heads[2].version.value + 1);
 }
 
+TEST_CASE("PostgresStore: old tasks are found by their time, even if another node creates few tasks") {
+  const auto schema = made_schema();
+  NodeBench quiet(schema), busy(schema);
+  const task::TaskHead first = quiet.create("t1", "c1"), old = busy.create("t2", "c2");
+  CHECK(first.key < old.key);
+  const base::Timestamp made = busy.clock.now();
+  for (NodeBench* node : {&quiet, &busy}) node->clock.advance(std::chrono::hours(24));
+  const task::TaskHead young = quiet.create("t3", "c3");
+  const auto last = busy.retention->last_made(made + store::kKeysOutOfOrder);
+  succeed(last);
+  CHECK(*last >= old.key);
+  CHECK(*last < young.key);
+}
+
 TEST_CASE("PostgresStore: tables that another node is using are not upgraded") {
   PostgresBench bench;
   bench.schema.ask("DELETE FROM migrations WHERE number > 1");

@@ -98,7 +98,8 @@ void Retention::begin_round(bool only_counts) {
   round->now = clock_.now();
   const milliseconds time = shortest();
   if (time == milliseconds::max()) return end(round);
-  const auto last = store_.last_made(round->now - time);
+  const milliseconds margin = peers_ == nullptr ? milliseconds(0) : store::kKeysOutOfOrder;
+  const auto last = store_.last_made(round->now - time + margin);
   if (!last) {
     spdlog::warn("retention: cannot look for old tasks: {}", last.error().for_log);
     return end(round);

@@ -1,6 +1,6 @@
 // Retention: removes tasks whose time is over, and cancels those that have waited too long for people.
 //
-// It scans the tasks that are old enough, in order of creation, in rounds. There is no index of expired
+// It scans the tasks that are old enough, in the order of their keys, in rounds. There is no index of expired
 // tasks, because few tasks are older than the time they are kept for. A tree of tasks is removed as a whole
 // once its root's time is over, but not while any of its tasks is unfinished or has a webhook to send.
 // Threads: `start` once; the rest on the engine's background threads.

@@ -38,7 +38,7 @@ struct PostgresStore::Parts {
   Parts(Address of, const PostgresOptions& options, const base::Clock& clock)
       : address(std::move(of)),
         writer(address, postgres::SchemaLock::shared, options.on_lost),
-        dialect(writer, options.send_retention),
+        dialect(writer, clock, options.send_retention),
         state(writer, clock, dialect, options.short_events_max) {}
 
   // Loads the stored state. Deliveries and sends with times in the future, written under a clock that was

@@ -5,12 +5,16 @@
 
 #include "store/postgres/lane/dialect.h"
 #include "store/postgres/lane/nodes.h"
+#include "store/retention_store.h"
 
 namespace baton::store::postgres {
 namespace {
 
 // The increment of the sequences.
 constexpr std::int64_t kBlock = 1'000;
+// How long a block is used. A node that creates few tasks must not give them keys far below those of other
+// nodes. The other half of the allowed difference is left for the nodes' clocks.
+constexpr base::Duration kBlockUsed = kKeysOutOfOrder / 2;
 constexpr std::array<const char*, 4> kNext{"SELECT nextval('task_keys')", "SELECT nextval('context_keys')",
                                            "SELECT nextval('config_keys')",
                                            "SELECT nextval('delivery_keys')"};
@@ -29,10 +33,11 @@ bool LaneDialect::takes_key(std::initializer_list<std::string_view> texts) const
 // A rollback does not reset a sequence, so a block stays reserved for this node even if the group fails.
 std::int64_t LaneDialect::new_key(sql::KeyOf kind) {
   Block& block = blocks_[static_cast<std::size_t>(kind)];
-  if (block.next == block.end) {
+  const base::Timestamp now = clock_.now();
+  if (block.next == block.end || now < block.taken || now - block.taken >= kBlockUsed) {
     sql::Query query = writer_.query(kNext[static_cast<std::size_t>(kind)]);
     query.step();
-    block = {query.integer(0), query.integer(0) + kBlock};
+    block = {query.integer(0), query.integer(0) + kBlock, now};
   }
   return block.next++;
 }

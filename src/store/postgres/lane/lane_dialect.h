@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/clock.h"
 #include "store/postgres/lane/sends.h"
 #include "store/postgres/lane/writer.h"
 #include "store/sql/writer_dialect.h"
@@ -15,7 +16,8 @@ namespace baton::store::postgres {
 
 class LaneDialect final : public sql::WriterDialect {
  public:
-  LaneDialect(Writer& writer, base::Duration send_retention) : writer_(writer), sends_(send_retention) {}
+  LaneDialect(Writer& writer, const base::Clock& clock, base::Duration send_retention)
+      : writer_(writer), clock_(clock), sends_(send_retention) {}
 
   NodeId node() const override { return {writer_.lane().node}; }
   std::int64_t new_key(sql::KeyOf kind) override;
@@ -31,9 +33,11 @@ class LaneDialect final : public sql::WriterDialect {
  private:
   struct Block {
     std::int64_t next = 0, end = 0;
+    base::Timestamp taken{};
   };
 
   Writer& writer_;
+  const base::Clock& clock_;
   Sends sends_;
   std::array<Block, 4> blocks_{};
 };
