@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error_names.h"
@@ -23,6 +24,24 @@ constexpr int kErasedMax = 1'000'000;
 // and never a turn.
 bool is_mark(const task::TaskHead& head) {
   return head.hidden && head.state == task::State::submitted && head.turn_state == task::TurnState::none;
+}
+
+// Depths decide, because keys do not tell: nodes that share a store take keys in blocks, so a child may have
+// a lower key than its parent.
+std::vector<store::Removal::One> children_first(const std::vector<task::TaskHead>& heads) {
+  std::unordered_map<task::TaskKey, task::TaskKey> parents;
+  for (const task::TaskHead& head : heads) parents.emplace(head.key, head.parent);
+  std::vector<std::pair<int, store::Removal::One>> found;
+  for (const task::TaskHead& head : heads) {
+    int depth = 0;
+    for (auto above = parents.find(head.parent); above != parents.end(); above = parents.find(above->second))
+      ++depth;
+    found.push_back({depth, {head.key, head.version}});
+  }
+  std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
+  std::vector<store::Removal::One> sorted;
+  for (const auto& [depth, one] : found) sorted.push_back(one);
+  return sorted;
 }
 
 Result<void> check_actor(const Actor& actor) {
@@ -192,11 +211,7 @@ void Erasure::erase(const OrderPtr& order) {
           "; " + base::counted(order->keys, "API key") + " of the caller deleted already";
     return record_nothing(order, checked);
   }
-  store::Removal removal;
-  removal.erases = true;
-  for (const task::TaskHead& head : *heads) removal.tasks.push_back({head.key, head.version});
-  // Children first: a child is created after its parent.
-  std::ranges::sort(removal.tasks, std::greater(), &store::Removal::One::task);
+  store::Removal removal{children_first(*heads), true};
   const std::int64_t all = std::ssize(removal.tasks);
   const std::string tasks = std::to_string(all) + (all == 1 ? " task" : " tasks");
   order->entry.detail += (order->entry.detail.empty() ? "" : ", ") + tasks;

@@ -1,7 +1,11 @@
 // Deletions by operators, on an engine with scripted agents.
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <future>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "support/engine_bench.h"
 
@@ -19,7 +23,7 @@ using Outcome = base::Result<engine::Erasure::Erased>;
 
 class Bench : public EngineBench {
  public:
-  Bench() : EngineBench(with_retention()) {}
+  explicit Bench(Options options = with_retention()) : EngineBench(std::move(options)) {}
 
   template <class Erase>
   Outcome outcome_of(Erase&& erase) {
@@ -88,6 +92,52 @@ class BusyStore final : public store::RetentionStore {
   bool was_asked_ = false;  // used on the engine's thread only
 };
 
+// Two ended tasks of ann. The child has the lower key, as when another node has created it.
+class YoungParentStore final : public store::RetentionStore {
+ public:
+  YoungParentStore() {
+    for (const std::int64_t key : {1, 2}) {
+      task::TaskHead& head = heads_.emplace_back();
+      head.key = {key};
+      head.id = {"t" + std::to_string(key)};
+      head.agent = {"scripted"};
+      head.caller = {"ann"};
+      head.state = task::State::completed;
+    }
+    heads_[0].parent = heads_[1].key;
+  }
+
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int) const override {
+    std::vector<task::TaskHead> found;
+    for (const task::TaskHead& head : heads_) {
+      if (head.key > after) found.push_back(head);
+    }
+    return found;
+  }
+  base::Result<task::TaskKey> last_made(base::Timestamp) const override { return heads_[1].key; }
+  base::Result<std::vector<store::TreeMember>> tree(task::TaskKey, int) const override {
+    return std::vector<store::TreeMember>{{heads_[1], false}, {heads_[0], false}};
+  }
+  base::Result<std::vector<task::TaskHead>> in_context(const task::ContextRef&) const override {
+    return heads_;
+  }
+  bool kept_before() const override { return false; }
+  base::Result<std::vector<store::Removed>> remove(const store::Removal& removal) override {
+    std::vector<store::Removed> gone;
+    for (const store::Removal::One& one : removal.tasks) {
+      removed.push_back(one.task.value);
+      gone.push_back({one.task, {"ann"}, 0});
+    }
+    return gone;
+  }
+  base::Result<bool> tidy(std::int64_t) override { return false; }
+
+  std::vector<std::int64_t> removed;  // in this order; written on the engine's thread
+
+ private:
+  std::vector<task::TaskHead> heads_;
+};
+
 }  // namespace
 
 TEST_CASE("Erasure: an ended task is removed at once, and a row of the audit stays") {
@@ -151,6 +201,19 @@ TEST_CASE("Erasure: deleting a context or a caller removes all its tasks and no 
   CHECK(!bench.is_there(alone));
   CHECK(!bench.is_there(tenant));
   CHECK(bench.is_there(ben));
+}
+
+TEST_CASE("Erasure: children are removed before their parent, even if their keys are lower") {
+  for (const bool is_of_caller : {true, false}) {
+    YoungParentStore family;
+    Bench bench{EngineBench::Options()};
+    bench.engine().set_retention(family);
+    const auto erased = is_of_caller ? bench.erase_caller("ann") : bench.erase_task({2});
+    REQUIRE(erased);
+    CHECK(erased->tasks == 2);
+    CHECK(erased->left == 0);
+    CHECK(family.removed == std::vector<std::int64_t>{1, 2});
+  }
 }
 
 TEST_CASE("Erasure: a deletion unfinished at the drain fails as unavailable, as does one requested later") {
