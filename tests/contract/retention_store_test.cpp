@@ -179,6 +179,21 @@ STORE_TEST_CASE_ON(
 }
 
 STORE_TEST_CASE_ON(
+    "RetentionStore: a context is removed with its last task, even if the clock was set back meanwhile",
+    STORES_THAT_FORGET) {
+  const task::TaskHead head = bench.create("t1", "shared");
+  bench.clock.advance(-std::chrono::hours(1));
+  bench.reopen();
+  bench.must(head, {status(State::completed, message(task::Role::agent, "a1", "bye"))});
+  CHECK(remove(bench, {head}) == 1);
+  CHECK(bench.context(head.context_key).said.empty());
+  // Only a context that is there can have a title.
+  const auto entitled = bench.tasks->entitle({head.caller, head.agent, head.context}, "a title");
+  REQUIRE(!entitled);
+  CHECK(entitled.error().code == base::ErrorCode::not_found);
+}
+
+STORE_TEST_CASE_ON(
     "RetentionStore: the first task of its own context can be removed before those that joined it",
     STORES_THAT_FORGET) {
   task::Change made = StoreBench::creation(base::make_uuid(), {status(State::submitted), user("m", "first")});

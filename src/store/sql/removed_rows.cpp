@@ -90,17 +90,27 @@ bool is_context_in_use(Connection& connection, task::ContextKey context) {
              .step();
 }
 
+// Deletes the task's rows of its context. The times of a log are not in order if the clock was set back, or
+// if nodes whose clocks differ have written to it.
+void delete_conversation(Connection& connection, const task::TaskHead& head) {
+  std::int64_t from = 0, until = 0;
+  {
+    Query times =
+        connection.query("SELECT min(at_ms), max(at_ms) FROM events WHERE event_key BETWEEN ? AND ?",
+                         event_key(head.key, {}), event_key(head.key, task::kLogEnd));
+    if (!times.step() || times.is_null(0)) return;
+    from = times.integer(0);
+    until = times.integer(1);
+  }
+  connection.run("DELETE FROM conversation WHERE context_key = ? AND at_ms BETWEEN ? AND ? AND task_key = ?",
+                 head.context_key, from, until, head.key);
+}
+
 // Call while the task's log still exists and its row is deleted.
 Result<void> leave_context(WriteState& state, const TaskRow& row) {
   Connection& connection = state.connection();
   const task::TaskHead& head = row.head;
-  Query last = connection.query(
-      "SELECT at_ms FROM events WHERE event_key <= ? AND event_key >= ? "
-      "ORDER BY event_key DESC LIMIT 1",
-      event_key(head.key, task::kLogEnd), event_key(head.key, {}));
-  const std::int64_t until = last.step() ? last.integer(0) : base::to_ms(head.status_at);
-  connection.run("DELETE FROM conversation WHERE context_key = ? AND at_ms BETWEEN ? AND ? AND task_key = ?",
-                 head.context_key, base::to_ms(head.created), until, head.key);
+  delete_conversation(connection, head);
   state.claim_context(head.context_key);
   if (is_context_in_use(connection, head.context_key)) return delete_calls(connection, head);
   connection.run("DELETE FROM calls WHERE context_key = ?", head.context_key);
