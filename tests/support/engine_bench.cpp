@@ -57,7 +57,11 @@ void EngineBench::build() {
       *store_, *store_, *store_, [] {}, options_.faults);
   engine_ = std::make_unique<engine::Engine>(*faulty_, *store_, *faulty_, *catalogue_, clock_,
                                              options_.engine, options_.wiring);
-  if (options_.retention) engine_->set_retention(*store_);
+  if (options_.removes_from != nullptr) {
+    engine_->set_retention(*options_.removes_from);
+  } else if (options_.retention) {
+    engine_->set_retention(*store_);
+  }
   const auto started = engine_->start();
   if (!started) throw std::runtime_error(started.error().for_log);
 }

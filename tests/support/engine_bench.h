@@ -24,8 +24,9 @@ class EngineBench {
     engine::EngineSettings engine = short_drain();
     engine::EngineWiring wiring = {};
     agents::AgentSettings settings;
-    bool retention = false;        // calls Engine::set_retention
-    store::FaultPlan faults = {};  // injected by the engine's store
+    bool retention = false;                         // calls Engine::set_retention
+    store::RetentionStore* removes_from = nullptr;  // likewise, with this store, which outlives the bench
+    store::FaultPlan faults = {};                   // injected by the engine's store
   };
 
   static Options with_retention() {

@@ -138,15 +138,16 @@ void Retention::go_on(const RoundPtr& round, std::int64_t gone) {
 
 void Retention::end(const RoundPtr& round) {
   if (round->only_counts) {
-    return spdlog::warn(
+    spdlog::warn(
         "this database was created by a version without retention, so nothing is deleted until a `retention` "
         "setting is configured; the defaults would now delete tasks={} and cancel waiting tasks={}",
         round->to_go, round->waiting);
   }
   if (round->gone > 0) spdlog::info("retention: deleted tasks={}", round->gone);
-  const auto then = [this] { begin_round_later(std::clamp(shortest() / 10, kRoundMin, kRoundMax)); };
-  if (round->gone == 0) return then();
-  removals_.tidy(kSparePages, then);
+  // Even if nothing was removed: an earlier run or another node may have stopped in the middle of a long log.
+  removals_.tidy(kSparePages, [this, is_last = round->only_counts] {
+    if (!is_last) begin_round_later(std::clamp(shortest() / 10, kRoundMin, kRoundMax));
+  });
 }
 
 // Only roots expire by themselves, and detached tasks that wait.
