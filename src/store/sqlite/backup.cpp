@@ -57,7 +57,9 @@ void copy_pages(Connection& from, const std::string& to) {
   // Copies all pages in one step, so in one snapshot. Between two steps, a write would make the backup start
   // over.
   SQLite::Backup backup(target, from.database());
-  backup.executeStep(-1);
+  // Throws nothing if one of the files is locked.
+  const int code = backup.executeStep(-1);
+  if (code != SQLITE_DONE) throw SQLite::Exception(sqlite3_errstr(code), code);
 }
 
 std::vector<std::string> texts_of(Connection& connection, const char* sql) {

@@ -1,0 +1,90 @@
+#include "store/sqlite/backup.h"
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "store/sqlite/sqlite_store.h"
+#include "support/manual_clock.h"
+#include "support/temp_folder.h"
+
+namespace backup_test {
+
+using namespace baton;
+
+namespace {
+
+// While one exists, another program seems to write to each database whose name ends with "copy.db".
+class LockedCopies {
+ public:
+  LockedCopies() {
+    vfs_.zName = "locked";
+    vfs_.xOpen = open;
+    sqlite3_vfs_register(&vfs_, 1);
+  }
+  ~LockedCopies() {
+    sqlite3_vfs_register(usual_, 1);
+    sqlite3_vfs_unregister(&vfs_);
+  }
+  LockedCopies(const LockedCopies&) = delete;
+  LockedCopies& operator=(const LockedCopies&) = delete;
+
+ private:
+  static int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
+    const int code = usual_->xOpen(usual_, name, file, flags, out);
+    if (code == SQLITE_OK && name != nullptr && std::string_view(name).ends_with("copy.db")) {
+      lock_ = file->pMethods->xLock;
+      methods_ = *file->pMethods;
+      methods_.xLock = [](sqlite3_file* locked, int level) {
+        return level > SQLITE_LOCK_SHARED ? SQLITE_BUSY : lock_(locked, level);
+      };
+      file->pMethods = &methods_;
+    }
+    return code;
+  }
+
+  static inline sqlite3_vfs* const usual_ = sqlite3_vfs_find(nullptr);
+  static inline sqlite3_io_methods methods_{};
+  static inline int (*lock_)(sqlite3_file*, int) = nullptr;
+  sqlite3_vfs vfs_ = *usual_;
+};
+
+struct Bench {
+  test::TempFolder folder;
+  std::string database = (folder.path() / "test.db").string();
+  std::string copy = (folder.path() / "copy.db").string();
+
+  Bench() {
+    const test::ManualClock clock;
+    store::SqliteOptions options;
+    options.path = database;
+    REQUIRE(store::SqliteStore::open(options, clock));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("back_up: a copy has everything, and replaces no file") {
+  const Bench bench;
+  const auto copied = store::sqlite::back_up(bench.database, bench.copy);
+  REQUIRE(copied);
+  CHECK(*copied > 0);
+  const auto faults = store::sqlite::check(bench.copy);
+  REQUIRE(faults);
+  CHECK(faults->empty());
+  CHECK(store::sqlite::back_up(bench.database, bench.copy).error().code == base::ErrorCode::already_exists);
+}
+
+TEST_CASE("back_up: a file that is locked gives an error, and no empty copy") {
+  const Bench bench;
+  const LockedCopies locked;
+  const auto copied = store::sqlite::back_up(bench.database, bench.copy);
+  REQUIRE(!copied);
+  CHECK(copied.error().code == base::ErrorCode::unavailable);
+  CHECK(!std::filesystem::exists(bench.copy));
+}
+
+}  // namespace backup_test
