@@ -372,4 +372,15 @@ TEST_CASE("Link: a server that is silent for longer than the limit counts as los
   CHECK(link.is_lost());
 }
 
+TEST_CASE("Link: a server that accepts a connection and then does not answer counts as lost") {
+  const auto schema = made_schema();
+  NodeBench bench(schema);
+  const auto address = store::postgres::Address::read(bench.settings.url);
+  REQUIRE(address);
+  bench.gate.lose_answers_with("set_config");
+  CHECK_THROWS_WITH_AS(store::postgres::Link(*address, std::chrono::milliseconds(100)),
+                       doctest::Contains("does not answer"), store::postgres::LinkFailure);
+  bench.gate.lose_answers_with(nullptr);
+}
+
 }  // namespace postgres_nodes_test

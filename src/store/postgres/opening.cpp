@@ -136,6 +136,7 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
     milliseconds pause = kLookEvery;
     try {
       if (!link) link = std::make_unique<Link>(address);
+      link->set_patience(kServerPatience);
       const bool is_held = is_locked(*link);
       const Leases found = leases_of(*link);
       if (is_held || found.last != last) unchanged_since = steady_clock::now();

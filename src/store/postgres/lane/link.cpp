@@ -40,6 +40,9 @@ bool may_pass(std::string_view state) {
          state == "57014";
 }
 
+// As poll has it.
+constexpr std::chrono::milliseconds kUnlimited(-1);
+
 // Settings that a role or a database may have changed. Plans are cached and may be made while tables are
 // empty, so sequential scans are the planner's last resort, and must not make it compile the statement (JIT).
 // The keep-alive settings make the server notice soon when this machine is gone, because the session's lock
@@ -56,7 +59,8 @@ std::string text_or_empty(const char* text) {
 
 }  // namespace
 
-Link::Link(const Address& address) : address_(address) {
+Link::Link(const Address& address, std::chrono::milliseconds patience)
+    : address_(address), patience_(patience) {
   // Options in the URL override the keywords before dbname.
   constexpr std::array kKeywords{"connect_timeout",     "keepalives_idle",
                                  "keepalives_interval", "keepalives_count",
@@ -87,6 +91,7 @@ Link::Link(const Address& address) : address_(address) {
 void Link::set_up() {
   try {
     ask(kSettings);
+    set_patience(kUnlimited);
   } catch (const sql::Failure&) {
     PQfinish(connection_);
     throw;

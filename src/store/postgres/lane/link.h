@@ -63,14 +63,15 @@ class LinkFailure : public sql::Failure {
 
 class Link {
  public:
-  // Connects. Blocks for a few seconds at most.
-  explicit Link(const Address& address);
+  // Connects. Blocks for a few seconds at most; if the server accepts the connection and then does not
+  // answer, like a pooler that has none left, for `patience`.
+  explicit Link(const Address& address, std::chrono::milliseconds patience = kServerPatience);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // Sets how long to wait for the server's next byte before the connection counts as lost. Without a call the
-  // wait is unlimited, because statements that upgrade or copy tables may take long.
+  // Sets how long to wait for the server's next byte before the connection counts as lost. Until the first
+  // call the wait is unlimited, because statements that upgrade or copy tables may take long.
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
   using Parameters = std::span<const sql::Parameter>;
@@ -120,7 +121,7 @@ class Link {
 
   const Address& address_;
   PGconn* connection_ = nullptr;
-  std::chrono::milliseconds patience_{-1};
+  std::chrono::milliseconds patience_;
   bool is_silent_ = false;  // the server did not answer in time
   std::unordered_map<const void*, Prepared> prepared_;
   std::vector<const void*> prepared_since_;  // statements prepared since the last answered sync
