@@ -254,6 +254,20 @@ TEST_CASE("PostgresStore: old tasks are found by their time, even if another nod
   CHECK(*last < young.key);
 }
 
+TEST_CASE("PostgresStore: a node whose clock is behind does not make the others forget their sends") {
+  const auto schema = made_schema();
+  NodeBench bench(schema), behind(schema);
+  task::Change change = StoreBench::creation("t1", {status(task::State::submitted), user("m")});
+  change.send = task::SendDigest{1, 7};
+  const task::TaskHead head = bench.must(std::move(change)).head;
+  behind.end();
+  behind.clock.advance(-std::chrono::hours(240));
+  behind.open();
+  const auto earlier = bench.tasks->earlier_send({1, 7});
+  succeed(earlier);
+  CHECK(earlier->task == head.key);
+}
+
 TEST_CASE("PostgresStore: tables that another node is using are not upgraded") {
   PostgresBench bench;
   bench.schema.ask("DELETE FROM migrations WHERE number > 1");

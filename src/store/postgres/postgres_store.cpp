@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <optional>
@@ -42,15 +43,27 @@ struct PostgresStore::Parts {
         state(writer, clock, dialect, options.short_events_max) {}
 
   // Loads the stored state. Deliveries and sends with times in the future, written under a clock that was
-  // ahead, are moved to now.
+  // ahead, are moved to now. Beside other nodes, whose times are right if this node's clock is behind, they
+  // must also be in the future of the database.
   void start(base::Timestamp now) {
     constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
     writer.begin();
+    now = std::max(now, time_beside_others().value_or(now));
     sql::pull_in_deliveries(writer, now, now + kRetryMax);
     postgres::pull_in_sends(writer, now);
     dialect.sends().refresh(writer);
     state.start();
     writer.commit();
+  }
+
+  // The database's time; nullopt if there is no other node.
+  std::optional<base::Timestamp> time_beside_others() {
+    sql::Query query = writer.query(
+        "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) FROM nodes WHERE node_id <> ? "
+        "AND state <> 'left' LIMIT 1",
+        writer.lane().node);
+    if (!query.step()) return std::nullopt;
+    return base::from_ms(query.integer(0));
   }
 
   const Address address;
