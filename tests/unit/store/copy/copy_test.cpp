@@ -46,6 +46,7 @@ struct Bench {
     }
     connection.run("INSERT INTO artifacts VALUES (1, ?, 0, 0)", std::string("\xff:1 "));
     connection.run("INSERT INTO artifacts VALUES (1, ?, 1, 0)", std::string());
+    connection.run("INSERT INTO titles (agent, caller, context, title) VALUES ('echo', 'ann', 'c', 'Old')");
     connection.run("UPDATE server SET name = 'the source'");
     connection.commit();
   }
@@ -188,7 +189,12 @@ TEST_CASE("Copy: an interrupted copy is not continued from another or a changed 
   Bench bench;
   copy_until(bench, 1);
   SUBCASE("changed") {
-    bench.change(bench.from, "UPDATE retention SET last_task = 5");
+    SUBCASE("a task") {
+      bench.change(bench.from, "UPDATE retention SET last_task = 5");
+    }
+    SUBCASE("a title") {
+      bench.change(bench.from, "UPDATE titles SET title = 'New'");
+    }
     const auto copied = bench.copy();
     REQUIRE(!copied);
     CHECK(copied.error().code == ErrorCode::conflict);
