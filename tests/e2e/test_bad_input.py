@@ -1,8 +1,8 @@
 """Malformed requests, one test for each: the right error, and the server keeps serving."""
+import itertools
 import json
 import socket
 import threading
-import time
 
 import bad_bodies
 import client
@@ -135,7 +135,8 @@ def status_of(answer):
     return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.") else 0
 
 
-class BadInput(harness.ServerCase):
+class SlowInput(harness.ServerCase):
+    """Requests that never end. The limits are short, so other tests have a server of their own."""
     AGENTS = ["mirror"]
     CONFIG = {"http": {"header_time_s": 1, "body_grace_s": 1, "body_rate_min": 1024}}
 
@@ -144,24 +145,25 @@ class BadInput(harness.ServerCase):
 
     @rings.everything("unit/http/http_server_limits_test.cpp")
     def test_slow_head(self):
-        for name, pieces in (("drip", [b"POST / HT", b"TP/1.1\r\nX", b"-A: ", b"y"] * 100), ("silence", [b"POST"])):
+        for name, first, pieces in (("drip", b"", [b"POST / HT", b"TP/1.1\r\nX", b"-A: ", b"y"]),
+                                    ("silence", b"POST", [])):
             with self.subTest(name):
-                self.assertIn(self.drip(pieces), (408, 0))
+                self.assertIn(self.drip(first, pieces), (408, 0))
 
     @rings.everything("unit/http/http_server_limits_test.cpp")
     def test_slow_body(self):
-        for name, pieces in (("drip", [b"x"] * 400), ("silence", [])):
+        for name, pieces in (("drip", [b"x"]), ("silence", [])):
             with self.subTest(name):
-                self.assertIn(self.drip([with_length(b"5000", b""), *pieces]), (408, 0))
+                self.assertIn(self.drip(with_length(b"5000", b""), pieces), (408, 0))
 
-    def drip(self, pieces):
-        """Sends a piece every 50 ms until the server answers or closes. Returns the status of its answer."""
-        began = time.monotonic()
-        with socket.create_connection(("127.0.0.1", self.server.port), client.scaled(20)) as connection:
+    def drip(self, first, pieces):
+        """Sends `first`, and then one of the pieces every 50 ms, over and over, until the server answers or closes.
+        Returns the status of its answer."""
+        with socket.create_connection(("127.0.0.1", self.server.port), client.scaled(60)) as connection:
             answer = []
             reader = threading.Thread(target=lambda: answer.append(self.read_all(connection)))
             reader.start()
-            for piece in pieces:
+            for piece in itertools.chain([first], itertools.islice(itertools.cycle(pieces), 1000)):
                 try:
                     connection.sendall(piece)
                 except OSError:
@@ -169,20 +171,29 @@ class BadInput(harness.ServerCase):
                 reader.join(0.05)
                 if not reader.is_alive():
                     break
-            reader.join(client.scaled(20))
-            self.assertFalse(reader.is_alive(), "the server still waits")
-        self.assertLess(time.monotonic() - began, client.scaled(20))
+            else:
+                self.assertFalse(pieces, "the server still waits")
+            reader.join(client.scaled(60))
+            self.assertTrue(answer, "the server still waits")
         return status_of(answer[0])
 
     @staticmethod
     def read_all(connection):
+        """Returns what comes until the server closes; fails if it does not."""
         data = b""
         try:
             while piece := connection.recv(65536):
                 data += piece
-        except OSError:
+        except ConnectionError:
             pass
         return data
+
+
+class BadInput(harness.ServerCase):
+    AGENTS = ["mirror"]
+
+    def tearDown(self):
+        self.assertEqual(self.server.http("GET", "/healthz").status, 200)
 
     def test_part_over_the_limit(self):
         text = "x" * (4 * 2**20 + 1)
