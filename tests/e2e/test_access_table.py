@@ -140,6 +140,7 @@ class AccessCase(unittest.TestCase):
                        {"caller": "alice", "token": "alice-elsewhere", "agents": ["slow"]}],
             "issuers": [{"issuer": cls.issuer.issuer, "audience": "baton"}], "key_header": "X-API-Key"},
             ["--grpc-port", "0"] if client.has_grpc() else []).start()
+        cls.issuer.wait_for_keys(cls.server)
         cls.task = cls.server.send("x", client.new_id(), token=ALICE)["id"]
         cls.none = client.new_id()
 

@@ -15,6 +15,8 @@ import tempfile
 import time
 import urllib.parse
 
+import client
+import harness
 import relay
 
 
@@ -53,13 +55,18 @@ def der_of(numbers):
 
 class Key:
     def __init__(self, folder, name, algorithm):
-        self.name, self.algorithm, self.file = name, algorithm, folder / f"{name}.pem"
+        self.name, self.algorithm = name, algorithm
+        self.file = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "key.pem"  # another key may have the same name
         if algorithm == "ES256":
             openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", str(self.file))
         else:
             openssl("genrsa", "-out", str(self.file), "2048")
+        self.published = self.read_jwk()  # here, because a request for keys is waited for two seconds at most
 
     def jwk(self):
+        return self.published
+
+    def read_jwk(self):
         more = {"kid": self.name, "alg": self.algorithm, "use": "sig"}
         if self.algorithm == "ES256":
             point = openssl("ec", "-in", str(self.file), "-pubout", "-outform", "DER")[-64:]
@@ -78,10 +85,11 @@ class Key:
         given = decoded(signature)
         if self.algorithm == "ES256":
             given = der_of(given)
-        public, proof = self.file.with_suffix(".pub"), self.file.with_suffix(".sig")
-        openssl("pkey", "-in", str(self.file), "-pubout", "-out", str(public))
-        proof.write_bytes(given)
-        openssl("dgst", "-sha256", "-verify", str(public), "-signature", str(proof), given=text.encode())
+        with tempfile.TemporaryDirectory(dir=self.file.parent) as folder:
+            public, proof = pathlib.Path(folder) / "public", pathlib.Path(folder) / "proof"
+            openssl("pkey", "-in", str(self.file), "-pubout", "-out", str(public))
+            proof.write_bytes(given)
+            openssl("dgst", "-sha256", "-verify", str(public), "-signature", str(proof), given=text.encode())
         return json.loads(decoded(text.split(".")[1]))
 
     @staticmethod
@@ -113,7 +121,7 @@ class AuthorizationServer(relay.Site):
                 if self.path != "/keys":
                     return self.say(b"{}", status=404)
                 if outer.hold:
-                    outer.hold.wait(30)
+                    outer.hold.wait(client.scaled(60))
                 self.say(json.dumps({"keys": [key.jwk() for key in outer.keys.values()]}).encode())
 
             def do_POST(self):
@@ -153,16 +161,21 @@ class AuthorizationServer(relay.Site):
         """The ID token for a code, once; None if anything is wrong."""
         asked, person = self.codes.pop(form.get("code"), ({}, {}))
         challenge = encoded(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
-        client = form.get("client_id")
+        client_id = form.get("client_id")
         if authorization:
-            client, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().split(":")
+            client_id, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().split(":")
             if secret != self.client_secret:
                 return None
         if (not asked or challenge != asked["code_challenge"] or asked["code_challenge_method"] != "S256" or
-                form["redirect_uri"] != asked["redirect_uri"] or client != asked["client_id"] or
+                form["redirect_uri"] != asked["redirect_uri"] or client_id != asked["client_id"] or
                 (self.client_secret and not authorization)):
             return None
-        return self.token(**{"header": {"typ": "JWT"}, "aud": client, "nonce": asked["nonce"], "scope": None, **person})
+        return self.token(**{"header": {"typ": "JWT"}, "aud": client_id, "nonce": asked["nonce"], "scope": None, **person})
+
+    @staticmethod
+    def wait_for_keys(server):
+        """Waits until the server has fetched the keys for the first time."""
+        harness.wait_for(lambda: "its keys are known" in server.log_text(), what="the keys")
 
     def key_fetches(self):
         return self.asked.count("/keys")
