@@ -80,7 +80,8 @@ class AgentLibraries(harness.ServerCase):
             self.assertEqual(failed["status"]["state"], "failed")
             self.assertEqual(client.text_of(failed["status"]["message"]),
                              f"The agent failed; for details, see the log for task {failed['id']}.")
-            self.assertIn(f"of task {failed['id']} failed", self.server.log_text())
+            # What agents write to stderr comes beside their lines.
+            harness.wait_for(lambda: f"of task {failed['id']} failed" in self.server.log_text(), what="the log")
         self.for_each(check)
-        self.assertIn("the secret path", self.server.log_text())
+        harness.wait_for(lambda: "the secret path" in self.server.log_text(), what="the reason")
 
