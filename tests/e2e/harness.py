@@ -46,6 +46,19 @@ def wait_for(condition, seconds=PATIENCE_S, what="the condition"):
         time.sleep(0.02)
 
 
+def read_terminal(control):
+    """Returns all that a terminal shows, once no process has it open."""
+    shown = b""
+    while True:
+        try:
+            piece = os.read(control, 65536)
+        except OSError:  # EIO: its other side is closed
+            return shown.decode()
+        if not piece:
+            return shown.decode()
+        shown += piece
+
+
 class Server(client.Client):
     """The running program. `agents`: names below tests/e2e/agents, the first is the default agent; without them the
     shipped agents. `config` becomes its configuration file. `database`: that of another server, to share. `program` may

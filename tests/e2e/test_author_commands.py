@@ -179,7 +179,7 @@ class Init(FolderCase):
                 os.close(its)
                 os.write(terminal, typed.encode() + b"\n")
                 self.assertEqual(process.wait(client.scaled(60)), DONE)
-            self.assertIn(f"What does {name} do?", os.read(terminal, 4096).decode())
+            self.assertIn(f"What does {name} do?", harness.read_terminal(terminal))
             self.assertEqual(self.description(name), kept)
 
     def description(self, folder):

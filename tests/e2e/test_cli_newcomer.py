@@ -24,17 +24,9 @@ def on_terminal(words, columns=80, env=None, cwd=None):
     environment = {**harness.program_environment(), "TERM": "xterm", "NO_COLOR": "1", **(env or {})}
     process = subprocess.Popen([harness.PROGRAM, *words], stdin=its, stdout=its, stderr=its, env=environment, cwd=cwd)
     os.close(its)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        shown += piece
+    shown = harness.read_terminal(ours)
     os.close(ours)
-    return process.wait(client.scaled(60)), shown.decode().replace("\r\n", "\n")
+    return process.wait(client.scaled(60)), shown.replace("\r\n", "\n")
 
 
 class NewcomerCase(harness.ServerCase):

@@ -84,14 +84,13 @@ class Logs(plan_case.PlanCase):
     def test_on_a_terminal_an_event_is_a_line_with_its_time(self):
         task = self.asked()
         control, terminal = pty.openpty()
-        try:
-            done = subprocess.run(self.words(task, "chat"), stdout=terminal, stderr=subprocess.PIPE, check=False,
-                                  timeout=client.scaled(30), env=harness.program_environment())
-            self.assertEqual(done.returncode, 0, done.stderr)
-            lines = os.read(control, 65536).decode().splitlines()
-        finally:
-            os.close(control)
+        self.addCleanup(os.close, control)
+        with subprocess.Popen(self.words(task, "chat"), stdout=terminal, stderr=subprocess.PIPE,
+                              env=harness.program_environment()) as process:
             os.close(terminal)
+            lines = harness.read_terminal(control).splitlines()
+            _, said = process.communicate(timeout=client.scaled(30))
+        self.assertEqual(process.returncode, 0, said)
         said = [re.fullmatch(r" +\d+  \d\d:\d\d:\d\d\.\d{3}  (.*)", line) for line in lines]
         self.assertTrue(all(said), lines)
         self.assertEqual([one[1] for one in said[:3]],
