@@ -11,7 +11,7 @@ import old_generations
 
 class A2aCase(harness.ServerCase):
     AGENTS = ["player"]
-    CONFIG = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 5}}
+    CONFIG = {"webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2}}
     OPTIONS = ["--allow-private-webhooks"]
 
     @classmethod

@@ -85,7 +85,7 @@ class Timeline:
 class OperateCase(harness.ServerCase):
     AGENTS = ["joke", "slow", "phone", "bad"]
     CONFIG = {"tokens": TOKENS, "engine": {"drain_grace_s": 0.2},
-              "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.1, "give_up_after_s": 0.3, "timeout_s": 2}}
+              "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.1, "give_up_after_s": 0.3}}
     OPTIONS = ["--allow-private-webhooks"]
 
     @classmethod

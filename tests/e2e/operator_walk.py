@@ -32,7 +32,7 @@ VIEWER, OPERATOR = "vera-secret", "otto-secret"
 TOKENS = [*({"caller": name, "token": token} for name, token in CALLERS.items()),
           {"caller": "vera", "token": VIEWER, "role": "viewer"},
           {"caller": "otto", "token": OPERATOR, "role": "operator"}]
-SOON = {"retry_first_s": 0.05, "retry_max_s": 0.1, "timeout_s": 2}
+SOON = {"retry_first_s": 0.05, "retry_max_s": 0.1}
 AGENTS = ["office", "night", "head", "courier"]  # four of a kind
 SPEAKERS = 8
 

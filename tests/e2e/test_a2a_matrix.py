@@ -76,7 +76,7 @@ class Matrix(harness.ServerCase):
     maxDiff = None
     AGENTS = ["player"]
     CONFIG = {"engine": {"drain_grace_s": 0.2},
-              "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 5}}
+              "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2}}
     OPTIONS = ["--allow-private-webhooks", *generation_list.OPTIONS]
 
     def test_every_generation_goes_on_with_every_other(self):

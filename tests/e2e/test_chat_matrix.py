@@ -338,7 +338,7 @@ class Matrix(harness.ServerCase):
     maxDiff = None
     AGENTS = ["chat"]
     CONFIG = {"engine": {"drain_grace_s": 0.2}, "mcp": {"handle_after_s": 0.05},
-              "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 5}}
+              "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2}}
     OPTIONS = ["--allow-private-webhooks"]
 
     def question_at(self, task):

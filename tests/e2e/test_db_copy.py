@@ -94,7 +94,7 @@ class CopyCase(unittest.TestCase):
         path.write_text(json.dumps(card), encoding="utf-8")
 
     def start(self, **webhooks_config):
-        self.server.config["webhooks"] = {"retry_first_s": 0.05, "retry_max_s": 0.1, "timeout_s": 2, **webhooks_config}
+        self.server.config["webhooks"] = {"retry_first_s": 0.05, "retry_max_s": 0.1, **webhooks_config}
         self.server.start()
 
     def assert_copied(self, *words):
