@@ -3,6 +3,7 @@ handler of one request. Each request uses up the first answer; the last one stay
 import json
 import threading
 
+import client
 import relay
 
 
@@ -111,7 +112,7 @@ class ModelServer(relay.Site):
             handler.end_headers()
             handler.wfile.write(frames(chunks, done=False))
             handler.wfile.flush()
-            handler.connection.settimeout(0.2 if comments else 60)
+            handler.connection.settimeout(0.2 if comments else client.scaled(60))
             try:
                 while comments:
                     try:
