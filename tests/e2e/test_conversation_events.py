@@ -201,7 +201,8 @@ class Access(FollowingCase):
 
     def test_streams_count_towards_the_callers_limit(self):
         context, _ = self.begun()
-        streams = [self.follow(context, token=self.OWN) for _ in range(2)]
+        # Streams of other tests may still be ending.
+        streams = [harness.wait_for(lambda: self.opened(context), what="a place for a stream") for _ in range(2)]
         self.assertEqual(self.follow(context, token=self.OWN).status, 503)
         for stream in streams:
             stream.leave()
