@@ -103,7 +103,7 @@ class AnotherBaton(ToolCase):
                     self.wait_state(task, "input-required", agent="modern")
                 self.server.rpc("tasks/cancel", {"id": task}, agent="modern")
                 self.stopped(task, agent="modern", state="canceled")
-                self.assertIn("tasks/cancel", self.door.methods)
+                harness.wait_for(lambda: "tasks/cancel" in self.door.methods, what="the far cancel")
                 new = {"A2A-Version": "1.0"}
                 far = lambda: self.far.call("ListTasks", {}, agent="player", headers=new)["tasks"][0]["status"]["state"]
                 harness.wait_for(lambda: far() == "TASK_STATE_CANCELED", what="the far task's end")
@@ -232,7 +232,7 @@ class ScriptedTools(ToolCase):
                     if begun.is_set():
                         return text("again")
                     begun.set()
-                    over.wait(20)
+                    over.wait(client.scaled(60))
                     return None
 
                 self.modern.seen.clear()
@@ -240,7 +240,7 @@ class ScriptedTools(ToolCase):
                 self.will_call(f"shop__{name}", {"a": 1, "b": 1})
                 task = client.new_id()
                 self.server.stream("go", task, agent="modern").close()
-                self.assertTrue(begun.wait(20))
+                self.assertTrue(begun.wait(client.scaled(60)))
                 self.server.kill()
                 over.set()
                 self.server.start()
@@ -253,7 +253,7 @@ class ScriptedTools(ToolCase):
             gone = threading.Event()
 
             def hang(_, handler, gone=gone):
-                handler.connection.settimeout(20)
+                handler.connection.settimeout(client.scaled(60))
                 if not handler.connection.recv(1):
                     gone.set()
 
@@ -264,7 +264,7 @@ class ScriptedTools(ToolCase):
             harness.wait_for(lambda server=server: server.seen, what="the call")
             self.server.rpc("tasks/cancel", {"id": task}, agent=agent)
             self.stopped(task, agent=agent, state="canceled")
-            self.assertTrue(gone.wait(20))
+            self.assertTrue(gone.wait(client.scaled(60)))
             if agent == "legacy":
                 harness.wait_for(lambda: "notifications/cancelled" in self.legacy.methods, what="the notification")
 
