@@ -82,11 +82,11 @@ class Cli(harness.ServerCase):
         self.assertEqual(code, NO_ANSWER)
         self.assertIn("not found", complaints.lower())
 
-    def slow_echo(self, words=400):
-        """Begins a task that takes long. Returns it and its stream."""
+    def slow_echo(self):
+        """Begins a task that works until it is canceled. Returns it and its stream."""
         task = client.new_id()
         return task, self.server.open("tasks/sendSubscribe", {
-            "id": task, "message": client.text_message("word " * words, metadata={"delay_ms": 50})})
+            "id": task, "message": client.text_message("word " * 10_000, metadata={"delay_ms": 50})})
 
     def test_cancel(self):
         task, stream = self.slow_echo()

@@ -124,7 +124,7 @@ class Tokens(harness.ServerCase):
     def head(self, *lines, length=1 << 20):
         """Sends only a head and no body. Returns the status of the answer."""
         with socket.create_connection((self.server.host, self.server.port)) as connection:
-            connection.settimeout(client.scaled(4))
+            connection.settimeout(client.scaled(20))
             connection.sendall(b"\r\n".join([b"POST / HTTP/1.1", b"Host: localhost", b"Content-Type: application/json",
                                              b"Content-Length: %d" % length, *lines, b"", b""]))
             return int(connection.makefile("rb").readline().split()[1])

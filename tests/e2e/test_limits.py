@@ -109,7 +109,7 @@ class OneTurnAtATime(harness.ServerCase):
         harness.wait_for(lambda: len(self.server.get(task, historyLength=10)["history"]) >= 2,
                          what="the second message to be stored")
         self.server.gate("slow", task)
-        second.join(client.scaled(20))
+        second.join(client.scaled(60))
         self.assertEqual(done[0]["status"]["state"], "completed")
         said = [client.text_of(message) for message in self.server.get(task, historyLength=10)["history"]
                 if message["role"] == "user"]
