@@ -214,10 +214,11 @@ class Client:
                 connection.request(method, path, body, headers or {})
                 response = connection.getresponse()
                 return Answer(response, response.read())
-            except (http.client.HTTPException, OSError):
+            except (http.client.HTTPException, OSError) as problem:
                 connection.close()
                 self.kept.connection = None
-                if fresh or attempt == 2:
+                # A server that is slow has the request, and must not get it twice.
+                if fresh or attempt == 2 or isinstance(problem, TimeoutError):
                     raise
 
     @staticmethod

@@ -138,8 +138,9 @@ class LargeTable(harness.ServerCase):
             file.write(row * (rows % 10000))
         before = self.server.resident_kib()
         task = client.new_id()
-        done = self.server.call("tasks/send", {"id": task, "message": {"role": "user", "parts": [
-            {"type": "file", "file": {"uri": "file:big.csv"}}]}}, agent="table-report")
+        self.server.open("tasks/sendSubscribe", {"id": task, "message": {"role": "user", "parts": [
+            {"type": "file", "file": {"uri": "file:big.csv"}}]}}, agent="table-report").rest()
+        done = self.server.get(task, agent="table-report")
         self.assertEqual(done["status"]["state"], "completed", done["status"])
         self.assertIn(f'"count": {rows}', json.dumps(done))
         self.assertLess(self.server.resident_kib() - before, 64 * 1024 * client.scaled(1))

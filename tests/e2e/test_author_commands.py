@@ -38,7 +38,7 @@ class Commands:
 
     def run_baton(self, *words, stdin=""):
         done = subprocess.run([harness.PROGRAM, *words], input=stdin, capture_output=True, text=True, check=False,
-                              timeout=client.scaled(60), env=harness.program_environment(), cwd=self.folder)
+                              timeout=client.scaled(300), env=harness.program_environment(), cwd=self.folder)
         return done.returncode, done.stdout, done.stderr
 
     @staticmethod

@@ -110,7 +110,7 @@ GOOD_ROWS = [
 ]
 
 
-def exchange(port, data, half_close=True, seconds=20):
+def exchange(port, data, half_close=True, seconds=60):
     """Sends the bytes, closes the sending side, and returns everything that comes back."""
     with socket.create_connection(("127.0.0.1", port), client.scaled(seconds)) as connection:
         try:

@@ -142,7 +142,8 @@ class Keys(unittest.TestCase):
         refused = server.rpc("tasks/get", {"id": "none"}, token=token)
         self.assertEqual((refused.status, refused.headers["Retry-After"]), (503, "5"))
         self.issuer.down = False
-        harness.wait_for(lambda: server.rpc("tasks/get", {"id": "none"}, token=token).status == 200, 30, "the keys")
+        harness.wait_for(lambda: server.rpc("tasks/get", {"id": "none"}, token=token).status == 200,
+                         what="the keys")
         fetches = self.issuer.key_fetches()
         rotated = self.issuer.token(key=self.issuer.add_key("second", "RS256"))
         flood = [self.issuer.token(header={"kid": f"k{i}"}) for i in range(5)]

@@ -30,7 +30,7 @@ class ManyWaiting(harness.ServerCase):
         connections = [self.ask(task) for task in tasks]
         try:
             for task in (tasks[0], tasks[-1]):
-                self.wait_state(task, "working", agent="slow", seconds=60)
+                self.wait_state(task, "working", agent="slow")
             self.assertLessEqual(self.server.threads(), threads)
             self.assertEqual(self.server.send("x", agent="joke")["status"]["state"], "completed")
             self.server.gate("slow", "all")
