@@ -63,8 +63,15 @@ class Metrics(harness.ServerCase):
         cls.send("bad", "exit 3")
         cls.send("hand", "use 25")
         cls.server.http("POST", "/agents/nobody", body=b"{}")
-        cls.text = cls.server.http("GET", "/metrics").raw.decode()
+        # A turn, and the attempt of a webhook, are measured a little later than their outcome is seen.
+        harness.wait_for(cls.is_measured, what="the durations of all turns and of the webhook")
         cls.found = {**cls.of_tls(), **families(cls.text)}
+
+    @classmethod
+    def is_measured(cls):
+        cls.text = cls.server.http("GET", "/metrics").raw.decode()
+        turns = {labels["agent"] for labels in families(cls.text).get("baton_turn_duration_seconds_count", [])}
+        return {*cls.AGENTS, "far"} <= turns and cls.server.metric("baton_webhook_attempt_duration_seconds_count") > 0
 
     @classmethod
     def send(cls, agent, text, configuration=None):
