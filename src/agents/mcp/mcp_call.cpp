@@ -122,20 +122,20 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     if (step_ == Step::discover) asking = {"server/discover"};
     if (step_ == Step::initialize) asking = protocol::mcp::initialize();
     if (step_ == Step::initialized) asking = {"notifications/initialized"};
-    const Spoken how = step_ == Step::ask          ? server_->spoken.value_or(Spoken())
-                       : step_ == Step::initialize ? Spoken{std::string(), {}}
-                       : step_ == Step::discover   ? Spoken()
-                                                   : begun_;
+    how_ = step_ == Step::ask          ? server_->spoken.value_or(Spoken())
+           : step_ == Step::initialize ? Spoken{std::string(), {}}
+           : step_ == Step::discover   ? Spoken()
+                                       : begun_;
     const int id = asking.method.starts_with("notifications/") ? 0 : ++id_;
     text_.emplace(server_->answer_max, id);
     outbound::Post post{.url = server_->settings.server.url,
-                        .body = protocol::mcp::write_request(asking, how, id),
+                        .body = protocol::mcp::write_request(asking, how_, id),
                         .accept = "application/json, text/event-stream",
                         .time_max = left(),
                         .despite_breaker = despite_breaker_,
                         .trace = timer_.trace(),
                         .intake = intake_.get(),
-                        .headers = protocol::mcp::headers_of(asking, how)};
+                        .headers = protocol::mcp::headers_of(asking, how_)};
     post_.emplace(
         outbound::PostCall::Services{server_->services.loop, server_->services.blocking},
         server_->settings.server, server_->rules, server_->credentials, std::move(post),
@@ -163,8 +163,9 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     if (step_ == Step::initialized) return finish_session();
     if (step_ == Step::ask && request_.asking.method.starts_with("notifications/")) return end({});
     if (step_ == Step::ask && is_forgotten(posted)) {
-      server_->spoken.reset();
-      return go_to(Step::discover);
+      // Another call may have begun a new session meanwhile.
+      if (server_->spoken == how_) server_->spoken.reset();
+      return go_to(server_->spoken ? Step::ask : Step::discover);
     }
     if (text_->is_too_large()) return end({McpCallEnd::Kind::refused, "its answer is too large"});
     if (posted.kind == Posted::Kind::refused && (posted.answer.status == 401 || posted.answer.status == 403))
@@ -184,7 +185,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     if (posted.kind != Posted::Kind::refused || is_renewed_) return false;
     const int status = posted.answer.status;
     if (status != 400 && status != 404 && status != 405) return false;
-    const bool has_session = server_->spoken && !server_->spoken->session.empty();
+    const bool has_session = !how_.session.empty();
     const auto document = json::Document::view_of(posted.answer.body);
     const auto response = protocol::mcp::read_response(document.root(), id_);
     is_renewed_ = (has_session && status == 404) || !response ||
@@ -323,6 +324,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
   base::SpanTimer timer_;
   Step step_ = Step::discover;
   int id_ = 0;
+  Spoken how_;    // of the request that is being made
   Spoken begun_;  // the legacy session that begins
   std::optional<McpAnswerText> text_;
   std::optional<outbound::Backoff> backoff_;

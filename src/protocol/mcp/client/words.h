@@ -28,6 +28,7 @@ struct Spoken {
   std::string session = {};  // of a legacy server; empty: none
 
   bool is_modern() const { return version == kModern; }
+  friend bool operator==(const Spoken&, const Spoken&) = default;
 };
 
 // A request or notification of the client. `params`: an object without `_meta`; absent: none.

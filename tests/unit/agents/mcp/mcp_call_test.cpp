@@ -93,6 +93,28 @@ TEST_CASE("McpCall: a legacy server is initialized, and again when it has forgot
   CHECK(call(mcp, servers, "tools/call").end.kind == Kind::refused);
 }
 
+TEST_CASE("McpCall: a forgotten session that another call has replaced meanwhile is not replaced again") {
+  ScriptedMcp mcp;
+  const auto servers = mcp.servers();
+  const auto speak_in = [&](const std::string& session) {
+    servers->all[0]->spoken = protocol::mcp::Spoken{"2025-06-18", session};
+  };
+  speak_in("s1");
+  mcp.on("tools/call", {[&](const std::string&) {
+                          std::promise<void> replaced;
+                          mcp.loop().post([&] {
+                            speak_in("s2");
+                            replaced.set_value();
+                          });
+                          replaced.get_future().wait();
+                          return http_answer("404 Not Found", "");
+                        },
+                        ScriptedMcp::result(R"({"b":2})")});
+  CHECK(call(mcp, servers, "tools/call").result == R"({"b":2})");
+  CHECK(mcp.methods() == Methods{"tools/call", "tools/call"});
+  CHECK(mcp.requests().find("Mcp-Session-Id: s2") != std::string::npos);
+}
+
 TEST_CASE("McpCall: errors and refusals end it with the server's words") {
   ScriptedMcp mcp;
   mcp.be_modern();
