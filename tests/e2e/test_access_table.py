@@ -304,7 +304,7 @@ class GrpcTable(AccessCase):
         with grpc.insecure_channel(told) as channel:
             call = channel.unary_unary(f"/lf.a2a.v1.A2AService/{name}", lambda m: m.SerializeToString(), bytes)
             try:
-                call(sent, metadata=head, timeout=client.scaled(20))
+                call(sent, metadata=head, timeout=client.scaled(60))
                 return "OK", ""
             except grpc.RpcError as error:
                 return error.code().name, error.details()

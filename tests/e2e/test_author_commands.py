@@ -293,7 +293,7 @@ class RunAlone(FolderCase):
     def end(self):
         self.process.stdin.close()
         self.process.stdout.close()
-        self.process.wait(client.scaled(30))
+        self.process.wait(client.scaled(60))
 
     def server(self):
         """Returns the pid of the serving process."""
@@ -314,7 +314,7 @@ class RunAlone(FolderCase):
     def status(self, path, **headers):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port()}{path}", headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=client.scaled(20)) as answer:
+            with urllib.request.urlopen(request, timeout=client.scaled(60)) as answer:
                 return answer.status
         except urllib.error.HTTPError as error:
             with error:

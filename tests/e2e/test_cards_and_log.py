@@ -50,7 +50,7 @@ class Startup(StartCase):
                 self.assertEqual(server.http(method, path, b"{}" if method == "POST" else None).status, 404)
             self.assertEqual(server.http("GET", "/agents/echo/.well-known/agent-card.json").status, 200)
             done = subprocess.run([harness.PROGRAM, "send", "hi", "--url", f"http://127.0.0.1:{server.port}"],
-                                  capture_output=True, text=True, check=False, timeout=client.scaled(30),
+                                  capture_output=True, text=True, check=False, timeout=client.scaled(60),
                                   env=harness.program_environment())
             self.assertEqual((done.returncode, "--agent names one of approval, echo" in done.stderr), (4, True), done.stderr)
 
@@ -79,10 +79,10 @@ class Startup(StartCase):
                 (server.agents_folder / "broken").mkdir()
                 (server.agents_folder / "broken" / "card.json").write_text("{", encoding="utf-8")
                 done = subprocess.run([*server.command(), *words], capture_output=True, text=True, check=False,
-                                      timeout=client.scaled(30), env=harness.program_environment())
+                                      timeout=client.scaled(60), env=harness.program_environment())
                 self.assertEqual(done.returncode, 1, done.stderr)
         done = subprocess.run([harness.PROGRAM, "serve", "--strict=perhaps"], capture_output=True, text=True, check=False,
-                              timeout=client.scaled(30), env=harness.program_environment())
+                              timeout=client.scaled(60), env=harness.program_environment())
         self.assertEqual((done.returncode, "--strict: must be true or false" in done.stderr), (2, True), done.stderr)
 
 
@@ -126,7 +126,7 @@ class WrongCards(StartCase):
         with harness.Server(["echo", "approval"]) as server:
             self.broken(server)
             done = subprocess.run([*server.command(), "--strict"], capture_output=True, text=True, check=False,
-                                  timeout=client.scaled(30), env=harness.program_environment())
+                                  timeout=client.scaled(60), env=harness.program_environment())
             self.assertEqual(done.returncode, 1)
             self.assertIn("approval/card.json:3:3: ", done.stderr)
 
@@ -154,7 +154,7 @@ class WrongCards(StartCase):
             config = server.folder / "mine.json"
             config.write_text('{\n  // mine\n  "http": {\n    "body_mx": 5}}', encoding="utf-8")
             done = subprocess.run([harness.PROGRAM, "serve", "--config", str(config)], capture_output=True, text=True,
-                                  check=False, timeout=client.scaled(30), env=harness.program_environment())
+                                  check=False, timeout=client.scaled(60), env=harness.program_environment())
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"{config}:4:16: /http/body_mx: is unknown; did you mean body_max?", done.stderr)
 

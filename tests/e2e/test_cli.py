@@ -108,7 +108,7 @@ class Cli(harness.ServerCase):
         process = self.background("watch", task)
         process.stdout.readline()
         self.server.call("tasks/cancel", {"id": task})
-        process.communicate(timeout=client.scaled(30))
+        process.communicate(timeout=client.scaled(60))
         self.assertEqual(process.returncode, CANCELED)
         stream.rest()
 
@@ -117,7 +117,7 @@ class Cli(harness.ServerCase):
         process = self.background("watch", task)
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        _, complaints = process.communicate(timeout=client.scaled(30))
+        _, complaints = process.communicate(timeout=client.scaled(60))
         self.assertEqual(process.returncode, INTERRUPTED)
         self.assertIn(task, complaints, "says how to go on")
         self.assertEqual(self.server.get(task)["status"]["state"], "working")
@@ -138,7 +138,7 @@ class Cli(harness.ServerCase):
         stream.close()
         self.server.start()
         reader.join(client.scaled(60))
-        self.assertEqual(process.wait(client.scaled(10)), DONE)
+        self.assertEqual(process.wait(client.scaled(60)), DONE)
         process.stdout.close()
         process.stderr.close()
         events = [json.loads(line) for line in lines]
@@ -200,7 +200,7 @@ class Tokens(harness.ServerCase):
     def test_token_from_the_environment(self):
         words = [harness.PROGRAM, "send", "x", "--url", f"http://127.0.0.1:{self.server.port}"]
         for token, code in (("secret-of-ann", DONE), ("wrong", NO_ANSWER)):
-            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=client.scaled(30),
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=client.scaled(60),
                                   env={**harness.program_environment(), "BATON_TOKEN": token})
             self.assertEqual(done.returncode, code, done.stderr)
 

@@ -80,7 +80,7 @@ class LocalDoor(harness.ServerCase):
                               (b"Content-Encoding: gzip\r\n", 415), (b"Content-Encoding: identity\r\n", 200)):
             with self.subTest(lines), socket.create_connection((self.server.host, self.server.port)) as connection:
                 body = self.server.envelope("tasks/send", SEND, 1)
-                connection.settimeout(client.scaled(20))
+                connection.settimeout(client.scaled(60))
                 connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + lines +
                                    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
                 self.assertEqual(int(connection.makefile("rb").readline().split()[1]), status)
@@ -124,7 +124,7 @@ class Tokens(harness.ServerCase):
     def head(self, *lines, length=1 << 20):
         """Sends only a head and no body. Returns the status of the answer."""
         with socket.create_connection((self.server.host, self.server.port)) as connection:
-            connection.settimeout(client.scaled(20))
+            connection.settimeout(client.scaled(60))
             connection.sendall(b"\r\n".join([b"POST / HTTP/1.1", b"Host: localhost", b"Content-Type: application/json",
                                              b"Content-Length: %d" % length, *lines, b"", b""]))
             return int(connection.makefile("rb").readline().split()[1])

@@ -44,7 +44,7 @@ class Drain(harness.unittest.TestCase):
         self.assertTrue(server.running(), "it waits for the turn")
         server.gate("slow", task)
         self.assertEqual(stream.rest()[-1].status["state"], "completed")
-        self.assertEqual(server.process.wait(client.scaled(30)), 0)
+        self.assertEqual(server.process.wait(client.scaled(60)), 0)
         server.start()
         self.assertEqual(server.get(task)["status"]["state"], "completed")
 
@@ -116,7 +116,7 @@ class Start(harness.unittest.TestCase):
             path = server.agents_folder / "joke" / "card.json"
             path.write_text(card if isinstance(card, str) else json.dumps(card), encoding="utf-8")
         done = subprocess.run([*server.command(), *options], capture_output=True, text=True, check=False,
-                              timeout=client.scaled(30), env=harness.program_environment())
+                              timeout=client.scaled(60), env=harness.program_environment())
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn("listening on", done.stdout)
         return done.stderr + done.stdout

@@ -74,7 +74,7 @@ class Logs(plan_case.PlanCase):
         self.addCleanup(process.stdout.close)
         self.assertEqual(json.loads(process.stdout.readline())["state"], "submitted")
         self.server.gate("chat", task)
-        rest, _ = process.communicate(timeout=client.scaled(30))
+        rest, _ = process.communicate(timeout=client.scaled(60))
         self.assertEqual(process.returncode, 0)
         self.assertEqual(json.loads(rest.splitlines()[-1])["state"], "completed")
         failed = self.begin("chat", "fail it is broken")
@@ -89,7 +89,7 @@ class Logs(plan_case.PlanCase):
                               env=harness.program_environment()) as process:
             os.close(terminal)
             lines = harness.read_terminal(control).splitlines()
-            _, said = process.communicate(timeout=client.scaled(30))
+            _, said = process.communicate(timeout=client.scaled(60))
         self.assertEqual(process.returncode, 0, said)
         said = [re.fullmatch(r" +\d+  \d\d:\d\d:\d\d\.\d{3}  (.*)", line) for line in lines]
         self.assertTrue(all(said), lines)
