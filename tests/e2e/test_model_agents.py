@@ -61,8 +61,8 @@ class Answers(ModelCase):
 
 class Trouble(ModelCase):
     """Servers that are busy, wrong or down."""
-    MODELS = {"plain": {}, "patient": {"cancel_grace_s": 600}, "hasty": {"turn_timeout_s": 30}, "small": {"output_max_bytes": 2048},
-              "once": {"recovery": "fail"},
+    MODELS = {"plain": {}, "patient": {"cancel_grace_s": 600}, "hasty": {"turn_timeout_s": 30},
+              "small": {"output_max_bytes": 2048}, "once": {"recovery": "fail"},
               "locked": {"auth": {"type": "bearer", "secret_env": "KEY_THAT_IS_NOT_SET"}}}
 
     @classmethod

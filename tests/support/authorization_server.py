@@ -170,7 +170,8 @@ class AuthorizationServer(relay.Site):
                 form["redirect_uri"] != asked["redirect_uri"] or client_id != asked["client_id"] or
                 (self.client_secret and not authorization)):
             return None
-        return self.token(**{"header": {"typ": "JWT"}, "aud": client_id, "nonce": asked["nonce"], "scope": None, **person})
+        said = {"header": {"typ": "JWT"}, "aud": client_id, "nonce": asked["nonce"], "scope": None, **person}
+        return self.token(**said)
 
     @staticmethod
     def wait_for_keys(server):
