@@ -1,4 +1,6 @@
 """Access: pages, hosts, proxies, tokens, and the share of one caller."""
+import datetime
+import itertools
 import json
 import pathlib
 import resource
@@ -144,8 +146,11 @@ class Tokens(harness.ServerCase):
             self.assertEqual(self.server.rpc("tasks/get", {"id": "x"}, token=f"guess-{number}").status, 401)
         self.assert_error(self.server.rpc("tasks/get", {"id": "x"}, token="secret-of-bob"), -32001)
         lines = [json.loads(line) for line in self.server.log_text().splitlines()]
-        told = [line for line in lines if line.get("address") == "127.0.0.1" and "refused an invalid token" in line["message"]]
-        self.assertEqual(len(told), 1, told)
+        told = [datetime.datetime.fromisoformat(line["time"]) for line in lines
+                if line.get("address") == "127.0.0.1" and "refused an invalid token" in line["message"]]
+        self.assertTrue(told)
+        for earlier, later in itertools.pairwise(told):
+            self.assertGreater((later - earlier).total_seconds(), 59)
         self.assertNotIn("guess", self.server.log_text())
 
 
