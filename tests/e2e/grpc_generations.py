@@ -9,7 +9,6 @@ import urllib.parse
 import client
 import generations
 import grpc
-import harness
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 from new_generations import Rest10
 from old_generations import Rest03
@@ -110,10 +109,7 @@ class Calls:
 
     @functools.cached_property
     def channel(self):
-        def told():
-            lines = [line for line in self.server.lines if line.startswith("grpc listening on ")]
-            return lines[-1:] and lines[-1].split()[-1]
-        return grpc.insecure_channel(harness.wait_for(told, what="the line about gRPC"))
+        return grpc.insecure_channel(self.server.address_of("grpc"))
 
     def start(self, method, path, body=None, headers=None, query=None):
         """Starts the call of a REST request."""

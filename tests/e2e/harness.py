@@ -74,6 +74,7 @@ class Server(client.Client):
         self.options = list(options)
         self.process = None
         self.lines = []
+        self.first_line = 0  # of the last start
         self._copy_agents(agents)
         self.config = config or {}
 
@@ -133,7 +134,7 @@ class Server(client.Client):
             self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
             env=program_environment(), start_new_session=True)
         told = threading.Event()
-        first = len(self.lines)
+        first = self.first_line = len(self.lines)
         threading.Thread(target=self._read, args=(self.process.stdout, told), daemon=True).start()
         told.wait(client.scaled())
         if any(LISTENS.match(line) for line in self.lines[first:]):
@@ -153,6 +154,12 @@ class Server(client.Client):
                 told.set()
         stdout.close()
         told.set()
+
+    def address_of(self, what):
+        """Returns where the program listens for `what`: "grpc" or "operate". It prints that after its own address."""
+        begin = f"{what} listening on "
+        return wait_for(lambda: next((line.removeprefix(begin) for line in self.lines[self.first_line:]
+                                      if line.startswith(begin)), None), what=f"the line {begin}")
 
     @property
     def pid(self):

@@ -299,9 +299,8 @@ class GrpcTable(AccessCase):
         rpc = grpc_generations.pool().FindServiceByName("lf.a2a.v1.A2AService").methods_by_name[name]
         sent = json_format.ParseDict(message, grpc_generations.message_class(rpc.input_type)(),
                                      descriptor_pool=grpc_generations.pool())
-        told = [line for line in self.server.lines if line.startswith("grpc listening on ")][-1].split()[-1]
         head = [("authorization", f"Bearer {token}")] if token else [("x-api-key", key)] if key else []
-        with grpc.insecure_channel(told) as channel:
+        with grpc.insecure_channel(self.server.address_of("grpc")) as channel:
             call = channel.unary_unary(f"/lf.a2a.v1.A2AService/{name}", lambda m: m.SerializeToString(), bytes)
             try:
                 call(sent, metadata=head, timeout=client.scaled(60))

@@ -277,17 +277,13 @@ class Transports(NewcomerCase):
 class GrpcTransport(NewcomerCase):
     OPTIONS = ("--grpc-port", "0")
 
-    def grpc_address(self):
-        line = next(line for line in self.server.lines if line.startswith("grpc listening on "))
-        return line.removeprefix("grpc listening on ")
-
     def test_grpc_of_an_agent_that_is_not_the_default_one(self):
         code, out, complaints = self.run_baton("send", "Delete it", "--agent", "approval", "--transport", "grpc",
-                                               "--endpoint", "http://" + self.grpc_address())
+                                               "--endpoint", "http://" + self.server.address_of("grpc"))
         self.assertEqual(code, WAITS, complaints)
         task = self.events(out)[0]["task"]["id"]
         code, out, complaints = self.run_baton("send", "yes", "--task", task, "--agent", "approval", "--transport", "grpc",
-                                               "--endpoint", "http://" + self.grpc_address())
+                                               "--endpoint", "http://" + self.server.address_of("grpc"))
         self.assertEqual(code, DONE, complaints)
 
     def test_grpc_that_is_not_there_is_said(self):

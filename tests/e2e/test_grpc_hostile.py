@@ -66,14 +66,8 @@ class GrpcConnections(harness.ServerCase):
     AGENTS = ["player"]
     PATH = "/lf.a2a.v1.A2AService/GetTask"
 
-    @property
-    def port(self):
-        told = [line for line in self.server.lines if line.startswith("grpc listening on ")]
-        return int(told[-1].rsplit(":", 1)[1]) if told else None
-
     def connect(self, **how):
-        harness.wait_for(lambda: self.port, what="the line about gRPC")
-        return grpc_frames.Connection("127.0.0.1", self.port, **how)
+        return grpc_frames.Connection("127.0.0.1", int(self.server.address_of("grpc").rsplit(":", 1)[1]), **how)
 
     @staticmethod
     def status_in(said):
@@ -212,8 +206,7 @@ class GrpcFiles(a2a_case.A2aCase):
         self.assertEqual(self.exchanged(self.TEXT.encode()), (b"\0\1 of a picture", self.TEXT.encode()))
 
     def test_text_of_the_typescript_client_is_left_alone(self):
-        harness.wait_for(lambda: any("grpc listening" in line for line in self.server.lines), what="gRPC")
-        port = next(int(line.rsplit(":", 1)[1]) for line in self.server.lines if line.startswith("grpc listening"))
+        port = int(self.server.address_of("grpc").rsplit(":", 1)[1])
         from google.protobuf import json_format
         from grpc_generations import message_class, pool
         context, text = client.new_id(), self.TEXT.encode()

@@ -47,6 +47,8 @@ class Runner:
     def known(self):
         """Texts that are other ones in each run."""
         found = {f"127.0.0.1:{self.server.port}": "<server>", str(self.server.folder): "<folder>"}
+        if "--grpc-port" in self.server.options:
+            self.server.address_of("grpc")  # comes after the first line
         for line in self.server.lines:
             if line.startswith(("grpc listening on ", "operate listening on ")):
                 found[line.split()[-1].removeprefix("http://")] = f"<{line.split()[0]}>"
