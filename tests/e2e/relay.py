@@ -32,11 +32,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
+class Listener(http.server.ThreadingHTTPServer):
+    request_queue_size = 128  # connections that are not accepted yet; beyond it one may take seconds
+
+
 class Site:
     """Serves with `handler` on a free loopback port, as a context manager."""
 
     def __init__(self, handler):
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.http = Listener(("127.0.0.1", 0), handler)
         self.port = self.http.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/"
 
