@@ -93,20 +93,23 @@ class A2aCall final : public server::a2a::Call {
   }
 
   void answer(server::a2a::Answer answer) override {
-    const auto held = std::move(share);  // until the answer is written
+    auto held = std::move(share);
     if (answered_.exchange(true)) return;
     note_task(answer);
     const auto bytes = bytes_of_answer(answer);
     count(bytes ? kOk : kInternal, bytes ? bytes->size() : 0);
-    if (bytes) return way_back_->answer(extensions_header(), *bytes);
+    if (held && bytes) held->shrink(bytes->capacity());
+    if (bytes) return way_back_->answer(extensions_header(), *bytes, std::move(held));
     spdlog::error("grpc: {} {}", bytes.error().for_caller, bytes.error().for_log);
     way_back_->fail(bytes.error());
   }
 
   void answer_stream(std::string frames) override {
+    auto held = std::move(share);
     if (answered_.exchange(true)) return;
     count(kOk, frames.size());
-    way_back_->answer_frames(extensions_header(), frames);
+    if (held) held->shrink(frames.capacity());
+    way_back_->answer_frames(extensions_header(), frames, std::move(held));
   }
 
   server::a2a::ItemWriterPtr items() const override {

@@ -144,19 +144,19 @@ void GrpcCall::fail(const base::Error& error, const task::TaskId& named) {
   end(shared_->failure(method_.version, error, named));
 }
 
-void GrpcCall::answer(Header header, const std::string& bytes) {
+void GrpcCall::answer(Header header, const std::string& bytes, std::shared_ptr<const void> held) {
   add_header(std::move(header));
   std::deque<ByteBuffer> messages;
   messages.push_back(buffer_of(bytes));
-  end(::grpc::Status::OK, std::move(messages));
+  end(::grpc::Status::OK, std::move(messages), std::move(held));
 }
 
-void GrpcCall::answer_frames(Header header, std::string_view frames) {
+void GrpcCall::answer_frames(Header header, std::string_view frames, std::shared_ptr<const void> held) {
   add_header(std::move(header));
   std::deque<ByteBuffer> messages;
   ::grpc::Status status;
   take_frames(frames, messages, status, shared_->schema);
-  end(std::move(status), std::move(messages));
+  end(std::move(status), std::move(messages), std::move(held));
 }
 
 void GrpcCall::add_header(Header header) {
@@ -188,11 +188,12 @@ void GrpcCall::open(Header header, http::StreamOpener opener) {
   --shared_->streams;
 }
 
-void GrpcCall::end(::grpc::Status status, std::deque<ByteBuffer> messages) {
+void GrpcCall::end(::grpc::Status status, std::deque<ByteBuffer> messages, std::shared_ptr<const void> held) {
   state_.with([&](State& state) {
     if (state.ended || state.finished) return;
     std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
     state.status = std::move(status);
+    state.held = std::move(held);
     state.ended = true;
   });
   advance();
@@ -228,15 +229,11 @@ GrpcCall::Step GrpcCall::next_step(State& state) {
 void GrpcCall::advance() {
   const auto self = shared_from_this();  // OnDone may come before this returns
   ::grpc::Status status;
-  bool streams = false;
   const Step step = state_.with([&](State& state) {
     const Step next = next_step(state);
     status = state.status;
-    streams = state.streams;
     return next;
   });
-  const bool finishes = step == Step::write_last || step == Step::finish;
-  if (finishes && streams) drop_source();
   if (step == Step::write) StartWrite(&outgoing_);
   if (step == Step::write_last) StartWriteAndFinish(&outgoing_, ::grpc::WriteOptions(), status);
   if (step == Step::finish) Finish(status);
@@ -331,7 +328,14 @@ void GrpcCall::OnCancel() {
 
 void GrpcCall::OnDone() {
   --shared_->calls;
-  const bool answered = state_.with([](const State& state) { return state.answered; });
+  std::shared_ptr<const void> held;  // released outside the lock
+  bool answered = false, streams = false;
+  state_.with([&](State& state) {
+    held = std::move(state.held);
+    answered = state.answered;
+    streams = state.streams;
+  });
+  if (streams) drop_source();
   shared_->connections->end_call(peer_, !answered);
   self_.reset();
 }

@@ -3,7 +3,8 @@
 //
 // Threads: gRPC calls the On... functions on its own threads; `answer`, `open` and `fail` come from any. The
 // source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a time;
-// the source is pulled again only when all it gave is written, so that a slow reader costs no memory.
+// the source is pulled again only when all it gave is written, so that a slow reader costs no memory. The
+// source lives until OnDone, because it may hold the share of what it gave last.
 // Lifetime: gRPC uses it until OnDone; the A2aCall that answers it may hold it longer.
 #pragma once
 
@@ -73,9 +74,9 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
            server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context);
 
-  // `header` goes before the answer unless its value is empty.
-  void answer(Header header, const std::string& bytes);
-  void answer_frames(Header header, std::string_view frames);
+  // `header` goes before the answer unless its value is empty. `held`: as in http::Reply.
+  void answer(Header header, const std::string& bytes, std::shared_ptr<const void> held = nullptr);
+  void answer_frames(Header header, std::string_view frames, std::shared_ptr<const void> held = nullptr);
   void open(Header header, http::StreamOpener opener);
   void fail(const base::Error& error, const task::TaskId& named = {});
 
@@ -98,6 +99,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
     bool left = false;            // the client is gone
     bool finished = false;
     ::grpc::Status status;
+    std::shared_ptr<const void> held;  // until OnDone
 
     bool may_pull() const;
   };
@@ -114,7 +116,8 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   // Takes the next step. Never called with the state locked.
   void advance();
   Step next_step(State& state);
-  void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {});
+  void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {},
+           std::shared_ptr<const void> held = nullptr);
   void add_header(Header header);
 
   const std::shared_ptr<Shared> shared_;

@@ -5,6 +5,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
 
 #include <memory>
 #include <optional>
@@ -30,13 +31,21 @@ inline std::string bytes_in(const ::grpc::ByteBuffer& buffer) {
   return bytes;
 }
 
+// Of a client that takes messages of any size, and until it reads one no more than its first 64 KiB.
+inline ::grpc::ChannelArguments client_arguments() {
+  ::grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // it would widen the window
+  return arguments;
+}
+
 // A client's call. Every wait is bounded by the call's deadline.
 class ClientCall {
  public:
   ClientCall(int port, const std::string& method, const std::string& bytes, Metadata metadata = {},
              grpc_compression_algorithm compression = GRPC_COMPRESS_NONE)
-      : stub_(::grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
-                                    ::grpc::InsecureChannelCredentials())) {
+      : stub_(::grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(port),
+                                          ::grpc::InsecureChannelCredentials(), client_arguments())) {
     context_.set_deadline(std::chrono::system_clock::now() + test::patience());
     for (const auto& [name, value] : metadata) context_.AddMetadata(name, value);
     context_.set_compression_algorithm(compression);

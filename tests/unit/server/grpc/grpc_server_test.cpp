@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
+#include <future>
 #include <mutex>
 #include <optional>
 
 #include "protocol/grpc/methods.h"
 #include "protocol/grpc/schema.h"
 #include "server/grpc/call.h"
+#include "server/shared/answer_budget.h"
 #include "support/engine_bench.h"
 #include "support/patience.h"
 #include "unit/server/grpc/client_call.h"
@@ -86,6 +89,37 @@ std::string status_frame() {
   append_frame(frame, FrameKind::message,
                protocol::grpc::ProtoJson(schema).to_bytes("lf.a2a.v1.StreamResponse", kStatusJson).value());
   return frame;
+}
+
+// More than a client takes before it reads.
+constexpr std::size_t kLarge = 1 << 20;
+
+std::string large_frame() {
+  std::string frame;
+  append_frame(frame, FrameKind::message, std::string(kLarge, 'x'));
+  return frame;
+}
+
+server::a2a::TaskAnswer large_answer() {
+  task::Task task;
+  task.id.value = std::string(kLarge, 'x');
+  return {std::move(task)};
+}
+
+// Clients may be as slow as this machine.
+http::Limits patient_limits() {
+  http::Limits limits;
+  limits.stall_time = limits.keep_awake = test::patience();
+  return limits;
+}
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    test::give_way();
+  }
+  return true;
 }
 
 TEST_CASE("gRPC server: a call becomes a request, and the answer's value becomes its message") {
@@ -199,6 +233,72 @@ TEST_CASE("gRPC server: a stream that is complete when it opens is sent as one a
   CHECK(call.read().has_value());
   CHECK(!call.read());
   CHECK(call.finish().ok());
+}
+
+TEST_CASE("gRPC server: an answer keeps its share of the budget until its client has taken it") {
+  bool is_stream = false;
+  SUBCASE("one message") {}
+  SUBCASE("a stream that is complete when it opens") {
+    is_stream = true;
+  }
+  base::WorkerPool pool("test", 1, 1);
+  base::EventLoop timers("test");
+  server::AnswerBudget budget(kLarge, 1, test::patience(), pool, timers);
+  std::weak_ptr<server::AnswerBudget::Share> share;
+  std::weak_ptr<server::a2a::Call> answered;
+  std::promise<void> done;
+  Bench bench(
+      [&](const CallPtr& call, Operation, const server::a2a::Request&) {
+        budget.enter("ann", kLarge, [&](server::AnswerBudget::SharePtr taken) { call->share = taken; });
+        share = call->share;
+        answered = call;
+        is_stream ? call->answer_stream(large_frame()) : call->answer(large_answer());
+        done.set_value();
+      },
+      patient_limits());
+  ClientCall call(bench.port, kGetTask, bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})"));
+  done.get_future().wait();
+  REQUIRE(eventually([&] { return answered.expired(); }));
+  CHECK(!share.expired());
+  const auto message = call.read();
+  REQUIRE(message.has_value());
+  CHECK(message->size() >= kLarge);
+  CHECK(!call.read());
+  CHECK(call.finish().ok());
+  CHECK(eventually([&] { return share.expired(); }));
+}
+
+TEST_CASE("gRPC server: the source of a stream lives until the client has taken its last message") {
+  const auto large = std::make_shared<Script>(), small = std::make_shared<Script>();
+  std::atomic<int> calls{0};
+  Bench bench(
+      [&](const CallPtr& call, Operation operation, const server::a2a::Request& request) {
+        streaming(calls++ == 0 ? large : small)(call, operation, request);
+      },
+      patient_limits());
+  const std::string request = bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})");
+  large->say(large_frame(), true);
+  ClientCall slow(bench.port, kSubscribe, request);
+  REQUIRE(eventually([&] {
+    const std::lock_guard lock(large->mutex);
+    return large->sources == 1 && large->blocks.empty();
+  }));
+  // All sources have one thread, which has come past the end of the slow call once these are served.
+  for (int i = 0; i < 2; ++i) {
+    small->say(status_frame(), true);
+    ClientCall quick(bench.port, kSubscribe, request);
+    CHECK(quick.read().has_value());
+    CHECK(!quick.read());
+    CHECK(quick.finish().ok());
+  }
+  {
+    const std::lock_guard lock(large->mutex);
+    CHECK(large->sources == 1);
+  }
+  CHECK(slow.read().has_value());
+  CHECK(!slow.read());
+  CHECK(slow.finish().ok());
+  CHECK(large->wait_for_sources(0));
 }
 
 TEST_CASE("gRPC server: streams are bounded, and a client that hangs up releases its place") {
