@@ -314,6 +314,7 @@ bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& mess
 }
 
 void GrpcCall::OnWriteDone(bool ok) {
+  outgoing_.Clear();  // an idle stream holds no message
   state_.with([&](State& state) {
     state.writing = false;
     if (!ok) state.left = true;
@@ -335,6 +336,7 @@ void GrpcCall::OnDone() {
     answered = state.answered;
     streams = state.streams;
   });
+  outgoing_.Clear();
   if (streams) drop_source();
   shared_->connections->end_call(peer_, !answered);
   self_.reset();
