@@ -2,6 +2,7 @@
 
 #include <google/protobuf/any.pb.h>
 #include <google/protobuf/duration.pb.h>
+#include <grpc/grpc.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -21,7 +22,13 @@ using base::ErrorCode;
 using ::grpc::ByteBuffer;
 using http::StreamSource;
 
-constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull
+constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull; unsent ones count above this
+
+std::size_t bytes_in(const std::deque<ByteBuffer>& messages) {
+  std::size_t bytes = 0;
+  for (const ByteBuffer& message : messages) bytes += message.Length();
+  return bytes;
+}
 
 ByteBuffer buffer_of(std::string_view bytes) {
   const ::grpc::Slice slice(bytes.data(), bytes.size());
@@ -113,8 +120,13 @@ GrpcCall::GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method&
       context_(context),
       peer_(std::move(peer.key)),
       by_(std::move(by)),
-      head_(std::move(head)) {
+      head_(std::move(head)),
+      breakable_(std::in_place, &context) {
   ++shared_->calls;
+}
+
+GrpcCall::~GrpcCall() {
+  count_unsent(0);
 }
 
 void GrpcCall::OnReadDone(bool ok) {
@@ -189,13 +201,20 @@ void GrpcCall::open(Header header, http::StreamOpener opener) {
 }
 
 void GrpcCall::end(::grpc::Status status, std::deque<ByteBuffer> messages, std::shared_ptr<const void> held) {
-  state_.with([&](State& state) {
-    if (state.ended || state.finished) return;
+  // A single large answer must not end all other calls, or be ended for a small one.
+  constexpr std::size_t kParts = 4;
+  const std::size_t counts = held ? 0 : std::min(bytes_in(messages), shared_->limits.unsent_max / kParts);
+  const bool is_first = state_.with([&](State& state) {
+    if (state.ended || state.finished) return false;
     std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
     state.status = std::move(status);
     state.held = std::move(held);
-    state.ended = true;
+    return state.ended = true;
   });
+  if (is_first && counts > 0) {
+    progress_ = base::SteadyTime::now();
+    count_unsent(counts);
+  }
   advance();
 }
 
@@ -250,11 +269,11 @@ void GrpcCall::drop_source() {
   });
 }
 
+// While the client has not taken what the source gave, the source is asked how much more it holds.
 void GrpcCall::wake() {
   const bool pulls = state_.with([](State& state) {
     state.woken = true;
-    if (!state.may_pull()) return false;
-    state.woken = false;
+    if (!state.streams || state.pulling || state.ended || state.left || state.finished) return false;
     return state.pulling = true;
   });
   if (pulls) pull_soon();
@@ -266,10 +285,18 @@ void GrpcCall::pull_soon() {
 }
 
 void GrpcCall::pull() {
-  const bool over = state_.with([](State& state) { return state.finished || state.left; });
-  if (over) return;
+  bool is_over = false, is_behind = false;
+  state_.with([&](State& state) {
+    is_over = state.finished || state.left;
+    is_behind = state.writing || !state.waiting.empty();
+    if (is_over) return;
+    (is_behind ? state.pulling : state.woken) = false;
+  });
+  if (is_over) return;
   try {
-    pull_some();
+    if (!is_behind) return pull_some();
+    count_stream();
+    advance();
   } catch (const std::exception& error) {
     spdlog::error("grpc: a stream's source threw: {}", error.what());
     state_.with([](State& state) { state.pulling = false; });
@@ -289,14 +316,59 @@ void GrpcCall::pull_some() {
   ::grpc::Status status;
   const bool good = take_frames(bytes, messages, status, shared_->schema);
   const bool ends = !good || next == StreamSource::Next::end;
+  if (!messages.empty()) progress_ = base::SteadyTime::now();
   state_.with([&](State& state) {
     state.pulling = false;
+    state.unsent += bytes_in(messages);
     std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
     if (next == StreamSource::Next::more) state.woken = true;
     if (ends && !state.ended) state.status = std::move(status);
     state.ended |= ends;
   });
+  count_stream();
   advance();
+}
+
+// After `pulling` is reset, so that a later wake comes here again.
+void GrpcCall::count_stream() {
+  const std::size_t unsent = state_.with([](const State& state) { return state.unsent; });
+  // A client is not behind while there is nothing for it: the source is still looking.
+  count_unsent(unsent == 0 ? 0 : unsent + source_->held());
+}
+
+void GrpcCall::count_unsent(std::size_t bytes) {
+  if (bytes <= kRoom) bytes = 0;
+  if (bytes == 0 && !is_counted_) return;
+  std::vector<std::shared_ptr<GrpcCall>> slowest;
+  shared_->unsent.with([&](Shared::Unsent& unsent) {
+    auto& calls = unsent.by_call;
+    const auto uncount = [&](decltype(calls.begin()) one) {
+      one->first->is_counted_ = false;
+      unsent.bytes -= one->second;
+      calls.erase(one);
+    };
+    if (const auto found = calls.find(this); found != calls.end()) uncount(found);
+    if (bytes == 0) return;
+    calls.emplace(this, bytes);
+    unsent.bytes += bytes;
+    is_counted_ = true;
+    while (unsent.bytes > shared_->limits.unsent_max && calls.size() > 1) {
+      const auto one = std::ranges::min_element(
+          calls, {}, [](const auto& entry) { return entry.first->progress_.load(); });
+      if (auto call = one->first->weak_from_this().lock()) slowest.push_back(std::move(call));
+      uncount(one);
+    }
+  });
+  for (const auto& call : slowest) call->break_off();
+}
+
+// gRPC calls none of the On... functions within this, so it may be locked. Clients may try again.
+void GrpcCall::break_off() {
+  breakable_.with([](::grpc::GenericCallbackServerContext* context) {
+    if (context == nullptr) return;
+    grpc_call_cancel_with_status(context->c_call(), GRPC_STATUS_UNAVAILABLE,
+                                 "closed, because the client does not read", nullptr);
+  });
 }
 
 bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& messages, ::grpc::Status& status,
@@ -315,6 +387,13 @@ bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& mess
 
 void GrpcCall::OnWriteDone(bool ok) {
   outgoing_.Clear();  // an idle stream holds no message
+  progress_ = base::SteadyTime::now();
+  // Before the next pull, which counts anew.
+  const bool has_all = state_.with([](State& state) {
+    if (state.waiting.empty()) state.unsent = 0;
+    return state.waiting.empty();
+  });
+  if (has_all) count_unsent(0);
   state_.with([&](State& state) {
     state.writing = false;
     if (!ok) state.left = true;
@@ -328,6 +407,7 @@ void GrpcCall::OnCancel() {
 }
 
 void GrpcCall::OnDone() {
+  breakable_.with([](::grpc::GenericCallbackServerContext*& context) { context = nullptr; });
   --shared_->calls;
   std::shared_ptr<const void> held;  // released outside the lock
   bool answered = false, streams = false;
@@ -337,6 +417,7 @@ void GrpcCall::OnDone() {
     streams = state.streams;
   });
   outgoing_.Clear();
+  count_unsent(0);
   if (streams) drop_source();
   shared_->connections->end_call(peer_, !answered);
   self_.reset();

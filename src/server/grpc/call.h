@@ -3,7 +3,8 @@
 //
 // Threads: gRPC calls the On... functions on its own threads; `answer`, `open` and `fail` come from any. The
 // source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a time;
-// the source is pulled again only when all it gave is written, so that a slow reader costs no memory. The
+// the source is pulled again only when all it gave is written. What the client has not taken by then counts
+// for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget. The
 // source lives until OnDone, because it may hold the share of what it gave last.
 // Lifetime: gRPC uses it until OnDone; the A2aCall that answers it may hold it longer.
 #pragma once
@@ -18,9 +19,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/threads.h"
 #include "base/worker_pool.h"
 #include "http/http_server.h"
 #include "protocol/grpc/methods.h"
@@ -33,8 +36,16 @@
 
 namespace baton::server::grpc {
 
+class GrpcCall;
+
 // The state that all calls of a server share.
 struct Shared {
+  // What clients have not taken; see http::Limits::unsent_max.
+  struct Unsent {
+    std::size_t bytes = 0;
+    std::unordered_map<GrpcCall*, std::size_t> by_call;
+  };
+
   Shared(DefaultAgent default_agent_now, const http::Limits& bounds, const GrpcLimits& more,
          Admission admission, Operate operate);
 
@@ -55,6 +66,7 @@ struct Shared {
   base::WorkerPool pulls;                        // one thread, which pulls all sources
   std::atomic<int> calls{0};
   std::atomic<int> streams{0};
+  base::Guarded<Unsent> unsent;
   std::unique_ptr<Connections> connections;  // set before the first call
   std::atomic<bool> draining{false};         // new calls are refused
   bool may_have_certificates = false;        // clients are asked for them; set before the first call
@@ -73,6 +85,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
                          ::grpc::GenericCallbackServerContext& context);
   GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
            server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context);
+  ~GrpcCall() override;
 
   // `header` goes before the answer unless its value is empty. `held`: as in http::Reply.
   void answer(Header header, const std::string& bytes, std::shared_ptr<const void> held = nullptr);
@@ -89,6 +102,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   enum class Step { none, write, write_last, finish, pull };
   struct State {
     std::deque<::grpc::ByteBuffer> waiting;  // to be written
+    std::size_t unsent = 0;                  // bytes of what was given to write, until all of it is written
     bool writing = false;
     bool streams = false;
     bool woken = false;    // the source may have something
@@ -119,6 +133,12 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {},
            std::shared_ptr<const void> held = nullptr);
   void add_header(Header header);
+  void count_stream();
+  // Sets how many unsent bytes of this call count. Above the limit, breaks off the calls whose clients have
+  // taken nothing for the longest time, except the last one.
+  void count_unsent(std::size_t bytes);
+  // Ends the call without what is unsent. Does nothing after OnDone.
+  void break_off();
 
   const std::shared_ptr<Shared> shared_;
   const protocol::grpc::Method& method_;
@@ -127,6 +147,10 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   server::Admitted by_;                            // until it runs
   http::Request head_;                             // likewise
   base::EventLoop::TimerId deadline_ = 0;          // for the message to arrive
+  // When the client last took something, or was first given it.
+  std::atomic<base::SteadyTime::time_point> progress_{base::SteadyTime::now()};
+  std::atomic<bool> is_counted_{false};  // in Shared::unsent; changed with that locked
+  base::Guarded<::grpc::GenericCallbackServerContext*> breakable_;  // null from OnDone on
   std::shared_ptr<GrpcCall> self_;
   ::grpc::ByteBuffer incoming_, outgoing_;
   base::Guarded<State> state_;

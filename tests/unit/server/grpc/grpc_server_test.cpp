@@ -6,9 +6,13 @@
 #include <condition_variable>
 #include <functional>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "base/guarded.h"
 #include "protocol/grpc/methods.h"
 #include "protocol/grpc/schema.h"
 #include "server/grpc/call.h"
@@ -299,6 +303,79 @@ TEST_CASE("gRPC server: the source of a stream lives until the client has taken 
   CHECK(!slow.read());
   CHECK(slow.finish().ok());
   CHECK(large->wait_for_sources(0));
+}
+
+TEST_CASE(
+    "gRPC server: of answers that nobody reads one is broken off above the limit, unless they are held") {
+  constexpr int kCalls = 5;  // each counts for a quarter of the limit
+  bool is_held = false;
+  SUBCASE("not held") {}
+  SUBCASE("held") {
+    is_held = true;
+  }
+  base::WorkerPool pool("test", 1, 1);
+  base::EventLoop timers("test");
+  server::AnswerBudget budget(2 * kCalls * kLarge, 1, test::patience(), pool, timers);
+  std::atomic<int> answered{0};
+  http::Limits limits = patient_limits();
+  limits.unsent_max = kLarge;
+  Bench bench(
+      [&](const CallPtr& call, Operation, const server::a2a::Request&) {
+        if (is_held) {
+          budget.enter("ann", kLarge, [&](server::AnswerBudget::SharePtr taken) { call->share = taken; });
+        }
+        call->answer(large_answer());
+        ++answered;
+      },
+      limits);
+  const std::string request = bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})");
+  std::vector<std::unique_ptr<ClientCall>> calls;
+  for (int i = 0; i < kCalls; ++i) {
+    calls.push_back(std::make_unique<ClientCall>(bench.port, kGetTask, request));
+    REQUIRE(eventually([&] { return answered == i + 1; }));
+  }
+  int whole = 0;
+  for (const auto& call : calls) whole += call->read().value_or("").size() >= kLarge ? 1 : 0;
+  CHECK(whole == (is_held ? kCalls : kCalls - 1));
+}
+
+TEST_CASE("gRPC server: what a source holds behind unread events counts once it wakes the stream") {
+  struct Held {
+    std::atomic<std::size_t> bytes{0};
+    std::atomic<int> sources{0};
+    base::Guarded<std::vector<Waker>> wakers;
+  };
+  class Holding final : public http::StreamSource {
+   public:
+    Holding(Held& held, Waker waker) : held_(held) {
+      held_.wakers.with([&](std::vector<Waker>& all) { all.push_back(std::move(waker)); });
+      ++held_.sources;
+    }
+    ~Holding() override { --held_.sources; }
+    Next pull(std::string& out, std::size_t) override {
+      if (!std::exchange(pulled_, true)) out = large_frame();
+      return Next::wait;
+    }
+    std::size_t held() const override { return held_.bytes; }
+
+   private:
+    Held& held_;
+    bool pulled_ = false;
+  };
+  Held held;
+  http::Limits limits = patient_limits();
+  limits.unsent_max = 5 * kLarge / 2;
+  Bench bench(
+      [&](const CallPtr& call, Operation, const server::a2a::Request&) {
+        call->open_stream([&](Waker waker) { return std::make_unique<Holding>(held, std::move(waker)); });
+      },
+      limits);
+  const std::string request = bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})");
+  ClientCall first(bench.port, kSubscribe, request), second(bench.port, kSubscribe, request);
+  REQUIRE(eventually([&] { return held.sources == 2; }));
+  held.bytes = kLarge;
+  for (const Waker& wake : held.wakers.with([](const std::vector<Waker>& all) { return all; })) wake();
+  CHECK(eventually([&] { return held.sources == 1; }));
 }
 
 TEST_CASE("gRPC server: streams are bounded, and a client that hangs up releases its place") {
