@@ -10,6 +10,7 @@
 #include <exception>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "protocol/grpc/bytes.h"
 #include "server/grpc/call_status.h"
@@ -30,12 +31,34 @@ std::size_t bytes_in(const std::deque<ByteBuffer>& messages) {
   return bytes;
 }
 
-ByteBuffer buffer_of(std::string_view bytes) {
-  const ::grpc::Slice slice(bytes.data(), bytes.size());
-  return ByteBuffer(&slice, 1);
-}
-
 }  // namespace
+
+ByteBuffer buffer_of(std::string_view bytes, const std::shared_ptr<Progress>& progress) {
+  constexpr std::size_t kPiece = 16 << 10;
+  std::vector<::grpc::Slice> slices;
+  if (bytes.size() <= kPiece) {
+    slices.emplace_back(bytes.data(), bytes.size());
+    return {slices.data(), slices.size()};
+  }
+  struct Piece {
+    std::shared_ptr<const std::string> message;
+    std::shared_ptr<Progress> progress;
+  };
+  const auto message = std::make_shared<std::string>(bytes);
+  slices.reserve(bytes.size() / kPiece + 1);
+  for (std::size_t at = 0; at < message->size(); at += kPiece) {
+    auto piece = std::make_unique<Piece>(Piece{message, progress});
+    slices.emplace_back(
+        message->data() + at, std::min(kPiece, message->size() - at),
+        [](void* sent) {
+          const std::unique_ptr<const Piece> freed(static_cast<const Piece*>(sent));
+          *freed->progress = base::SteadyTime::now();
+        },
+        piece.get());
+    std::ignore = piece.release();
+  }
+  return {slices.data(), slices.size()};
+}
 
 Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
   Metadata metadata;
@@ -103,12 +126,7 @@ GrpcCall* GrpcCall::start(std::shared_ptr<Shared> shared, const protocol::grpc::
                                          std::move(head), context);
   call->self_ = call;
   const Shared& all = *call->shared_;
-  call->deadline_ =
-      all.connections->loop().after(all.grpc_limits.first_message, [late = std::weak_ptr<GrpcCall>(call)] {
-        if (const auto self = late.lock()) {
-          self->fail({ErrorCode::deadline_exceeded, "the message did not arrive in time", {}});
-        }
-      });
+  call->look_in(std::min(all.grpc_limits.first_message, all.limits.stall_time));
   call->StartRead(&call->incoming_);
   return call.get();
 }
@@ -130,8 +148,11 @@ GrpcCall::~GrpcCall() {
 }
 
 void GrpcCall::OnReadDone(bool ok) {
-  shared_->connections->loop().cancel(deadline_);
-  if (state_.with([](const State& state) { return state.ended; })) return;  // too late
+  const bool is_late = state_.with([](State& state) {
+    state.awaits_message = false;
+    return state.ended;
+  });
+  if (is_late) return;
   if (!ok) {
     // A reset may be reported before or after this, so such a call counts as given up in any case.
     state_.with([](State& state) { state.has_no_message = true; });
@@ -159,7 +180,7 @@ void GrpcCall::fail(const base::Error& error, const task::TaskId& named) {
 void GrpcCall::answer(Header header, const std::string& bytes, std::shared_ptr<const void> held) {
   add_header(std::move(header));
   std::deque<ByteBuffer> messages;
-  messages.push_back(buffer_of(bytes));
+  messages.push_back(buffer_of(bytes, progress_));
   end(::grpc::Status::OK, std::move(messages), std::move(held));
 }
 
@@ -167,7 +188,7 @@ void GrpcCall::answer_frames(Header header, std::string_view frames, std::shared
   add_header(std::move(header));
   std::deque<ByteBuffer> messages;
   ::grpc::Status status;
-  take_frames(frames, messages, status, shared_->schema);
+  take_frames(frames, messages, status);
   end(std::move(status), std::move(messages), std::move(held));
 }
 
@@ -212,7 +233,7 @@ void GrpcCall::end(::grpc::Status status, std::deque<ByteBuffer> messages, std::
     return state.ended = true;
   });
   if (is_first && counts > 0) {
-    progress_ = base::SteadyTime::now();
+    *progress_ = base::SteadyTime::now();
     count_unsent(counts);
   }
   advance();
@@ -248,15 +269,43 @@ GrpcCall::Step GrpcCall::next_step(State& state) {
 void GrpcCall::advance() {
   const auto self = shared_from_this();  // OnDone may come before this returns
   ::grpc::Status status;
+  bool is_unwatched = false;
   const Step step = state_.with([&](State& state) {
     const Step next = next_step(state);
     status = state.status;
+    if (!state.writing && !state.finished) return next;
+    if (next != Step::none) *progress_ = base::SteadyTime::now();
+    is_unwatched = !std::exchange(state.is_watched, true);
     return next;
   });
+  if (is_unwatched) look_in(shared_->limits.stall_time);
   if (step == Step::write) StartWrite(&outgoing_);
   if (step == Step::write_last) StartWriteAndFinish(&outgoing_, ::grpc::WriteOptions(), status);
   if (step == Step::finish) Finish(status);
   if (step == Step::pull) pull_soon();
+}
+
+void GrpcCall::look_in(std::chrono::milliseconds delay) {
+  timer_ = shared_->connections->loop().after(delay, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->look();
+  });
+}
+
+void GrpcCall::look() {
+  bool is_writing = false;
+  const bool waits = state_.with([&](State& state) {
+    is_writing = state.writing || state.finished;
+    return state.is_watched = is_writing || state.awaits_message;
+  });
+  if (!waits) return;
+  const auto due = is_writing ? progress_->load() + shared_->limits.stall_time
+                              : begin_ + shared_->grpc_limits.first_message;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - base::SteadyTime::now());
+  // The message may have come meanwhile, and its answer may be written.
+  if (left.count() > 0) return look_in(std::min(left, shared_->limits.stall_time));
+  if (is_writing) return break_off();
+  state_.with([](State& state) { state.is_watched = false; });
+  fail({ErrorCode::deadline_exceeded, "the message did not arrive in time", {}});
 }
 
 // The source indirectly holds this call, so it must be dropped. Until then the stream keeps its place, so the
@@ -314,9 +363,9 @@ void GrpcCall::pull_some() {
   const StreamSource::Next next = source_->pull(bytes, kRoom);
   std::deque<ByteBuffer> messages;
   ::grpc::Status status;
-  const bool good = take_frames(bytes, messages, status, shared_->schema);
+  const bool good = take_frames(bytes, messages, status);
   const bool ends = !good || next == StreamSource::Next::end;
-  if (!messages.empty()) progress_ = base::SteadyTime::now();
+  if (!messages.empty()) *progress_ = base::SteadyTime::now();
   state_.with([&](State& state) {
     state.pulling = false;
     state.unsent += bytes_in(messages);
@@ -354,7 +403,7 @@ void GrpcCall::count_unsent(std::size_t bytes) {
     is_counted_ = true;
     while (unsent.bytes > shared_->limits.unsent_max && calls.size() > 1) {
       const auto one = std::ranges::min_element(
-          calls, {}, [](const auto& entry) { return entry.first->progress_.load(); });
+          calls, {}, [](const auto& entry) { return entry.first->progress_->load(); });
       if (auto call = one->first->weak_from_this().lock()) slowest.push_back(std::move(call));
       uncount(one);
     }
@@ -371,14 +420,14 @@ void GrpcCall::break_off() {
   });
 }
 
-bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& messages, ::grpc::Status& status,
-                           const protocol::grpc::MessageSchema& schema) {
+bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& messages,
+                           ::grpc::Status& status) const {
   bool good = true;
   each_frame(frames, [&](FrameKind kind, std::string_view bytes) {
-    if (kind == FrameKind::message) return messages.push_back(buffer_of(bytes));
+    if (kind == FrameKind::message) return messages.push_back(buffer_of(bytes, progress_));
     good = false;
     const std::string details(bytes);
-    const auto failure = schema.parse("google.rpc.Status", details);
+    const auto failure = shared_->schema.parse("google.rpc.Status", details);
     const Reading read(**failure);
     status = {static_cast<::grpc::StatusCode>(read.number("code")), read.text("message"), details};
   });
@@ -387,7 +436,7 @@ bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& mess
 
 void GrpcCall::OnWriteDone(bool ok) {
   outgoing_.Clear();  // an idle stream holds no message
-  progress_ = base::SteadyTime::now();
+  *progress_ = base::SteadyTime::now();
   // Before the next pull, which counts anew.
   const bool has_all = state_.with([](State& state) {
     if (state.waiting.empty()) state.unsent = 0;
@@ -408,6 +457,7 @@ void GrpcCall::OnCancel() {
 
 void GrpcCall::OnDone() {
   breakable_.with([](::grpc::GenericCallbackServerContext*& context) { context = nullptr; });
+  shared_->connections->loop().cancel(timer_);
   --shared_->calls;
   std::shared_ptr<const void> held;  // released outside the lock
   bool answered = false, streams = false;

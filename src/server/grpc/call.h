@@ -4,8 +4,9 @@
 // Threads: gRPC calls the On... functions on its own threads; `answer`, `open` and `fail` come from any. The
 // source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a time;
 // the source is pulled again only when all it gave is written. What the client has not taken by then counts
-// for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget. The
-// source lives until OnDone, because it may hold the share of what it gave last.
+// for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget; a client
+// that takes nothing for http::Limits::stall_time loses its call. The source lives until OnDone, because it
+// may hold the share of what it gave last.
 // Lifetime: gRPC uses it until OnDone; the A2aCall that answers it may hold it longer.
 #pragma once
 
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -76,6 +78,13 @@ Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context);
 
 using Header = std::pair<std::string, std::string>;
 
+// When a client last took something.
+using Progress = std::atomic<base::SteadyTime::time_point>;
+
+// A message of these bytes for gRPC. A large one is in pieces: gRPC frees each one when it has sent it, and
+// then `progress` is set to that time.
+::grpc::ByteBuffer buffer_of(std::string_view bytes, const std::shared_ptr<Progress>& progress);
+
 class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
                        public std::enable_shared_from_this<GrpcCall> {
  public:
@@ -109,6 +118,8 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
     bool pulling = false;  // a pull is queued or runs
     bool ended = false;    // nothing follows the waiting messages
     bool answered = false;
+    bool awaits_message = true;
+    bool is_watched = true;       // a timer will call `look`
     bool has_no_message = false;  // it was reset, or ended, before its message
     bool left = false;            // the client is gone
     bool finished = false;
@@ -125,11 +136,14 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   void pull_soon();
   void drop_source();
   // Returns false if the stream ends with a failure; `status` then says which.
-  static bool take_frames(std::string_view frames, std::deque<::grpc::ByteBuffer>& messages,
-                          ::grpc::Status& status, const protocol::grpc::MessageSchema& schema);
+  bool take_frames(std::string_view frames, std::deque<::grpc::ByteBuffer>& messages,
+                   ::grpc::Status& status) const;
   // Takes the next step. Never called with the state locked.
   void advance();
   Step next_step(State& state);
+  // Ends the call if its message or its client is late. Otherwise looks again when either can be.
+  void look();
+  void look_in(std::chrono::milliseconds delay);
   void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {},
            std::shared_ptr<const void> held = nullptr);
   void add_header(Header header);
@@ -146,9 +160,10 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   const std::string peer_;                         // the connection's key
   server::Admitted by_;                            // until it runs
   http::Request head_;                             // likewise
-  base::EventLoop::TimerId deadline_ = 0;          // for the message to arrive
-  // When the client last took something, or was first given it.
-  std::atomic<base::SteadyTime::time_point> progress_{base::SteadyTime::now()};
+  const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
+  std::atomic<base::EventLoop::TimerId> timer_{0};  // calls `look`
+  // Shared with the pieces of messages. Also set when something is given to the client.
+  const std::shared_ptr<Progress> progress_ = std::make_shared<Progress>(begin_);
   std::atomic<bool> is_counted_{false};  // in Shared::unsent; changed with that locked
   base::Guarded<::grpc::GenericCallbackServerContext*> breakable_;  // null from OnDone on
   std::shared_ptr<GrpcCall> self_;

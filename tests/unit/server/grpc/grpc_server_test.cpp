@@ -305,6 +305,60 @@ TEST_CASE("gRPC server: the source of a stream lives until the client has taken 
   CHECK(large->wait_for_sources(0));
 }
 
+TEST_CASE("gRPC server: a client that takes nothing of a stream for the stall time loses it") {
+  const auto script = std::make_shared<Script>();
+  script->say(large_frame());
+  http::Limits limits = patient_limits();
+  limits.stall_time = 50ms;
+  Bench bench(streaming(script), limits);
+  ClientCall call(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
+  REQUIRE(eventually([&] {
+    const std::lock_guard lock(script->mutex);
+    return script->blocks.empty();
+  }));
+  CHECK(script->wait_for_sources(0));
+  CHECK(!call.read());
+  CHECK(!call.finish().ok());
+}
+
+TEST_CASE("gRPC server: a client that takes nothing of its answer for the stall time returns its share") {
+  base::WorkerPool pool("test", 1, 1);
+  base::EventLoop timers("test");
+  server::AnswerBudget budget(kLarge, 1, test::patience(), pool, timers);
+  std::promise<std::weak_ptr<server::AnswerBudget::Share>> share;
+  http::Limits limits = patient_limits();
+  limits.stall_time = 50ms;
+  Bench bench(
+      [&](const CallPtr& call, Operation, const server::a2a::Request&) {
+        budget.enter("ann", kLarge, [&](server::AnswerBudget::SharePtr taken) { call->share = taken; });
+        share.set_value(call->share);
+        call->answer(large_answer());
+      },
+      limits);
+  ClientCall call(bench.port, kGetTask, bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})"));
+  const auto held = share.get_future().get();
+  CHECK(eventually([&] { return held.expired(); }));
+  CHECK(!call.read());
+  CHECK(!call.finish().ok());
+}
+
+TEST_CASE("gRPC message: it is whole in pieces, and a piece that is freed is progress") {
+  std::string text;
+  while (text.size() < 100'000) text += std::to_string(text.size());
+  const auto progress = std::make_shared<Progress>();
+  ::grpc::ByteBuffer message = buffer_of(text, progress);
+  CHECK(bytes_in(message) == text);
+  std::vector<::grpc::Slice> pieces;
+  CHECK(message.Dump(&pieces).ok());
+  message.Clear();
+  REQUIRE(pieces.size() > 1);
+  CHECK((progress->load() == Progress::value_type()));
+  pieces.pop_back();
+  CHECK((progress->load() > Progress::value_type()));
+  pieces.clear();
+  CHECK(progress.use_count() == 1);
+}
+
 TEST_CASE(
     "gRPC server: of answers that nobody reads one is broken off above the limit, unless they are held") {
   constexpr int kCalls = 5;  // each counts for a quarter of the limit
