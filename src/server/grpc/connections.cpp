@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
@@ -52,10 +53,11 @@ Peer peer_of(std::string_view peer) {
   return read;
 }
 
-Connections::Connections(http::Listener listener, const GrpcLimits& limits, int connections_max,
+Connections::Connections(http::Listener listener, const GrpcLimits& limits, const http::Limits& bounds,
                          HandOver hand_over)
     : limits_(limits),
-      connections_max_(connections_max),
+      connections_max_(bounds.connections_max),
+      stall_time_(bounds.stall_time),
       hand_over_(std::move(hand_over)),
       listener_(std::move(listener)) {}
 
@@ -114,6 +116,8 @@ bool Connections::adopt(AcceptedSocket accepted) {
   if (port < 0) return true;
   base::UniqueFd second(fcntl(accepted.fd.get(), F_DUPFD_CLOEXEC, 0));
   if (!second.valid()) return false;
+  const auto stall = static_cast<unsigned>(stall_time_.count());
+  setsockopt(accepted.fd.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &stall, sizeof stall);
   const std::string key = key_of(accepted.address, port);
   const int watched = second.get();
   // An earlier connection with the same key must have ended.

@@ -1,9 +1,10 @@
 // Connections: the open gRPC connections, and the number of calls and resets of each.
 //
 // Debian's gRPC does not limit the connections of an address, does not close a connection that resets call
-// after call, and its own listener does not recover once descriptors have run out. So Baton has its own
-// listener: it hands each connection to gRPC and keeps a second descriptor of it, to learn of its end and to
-// close it.
+// after call, keeps one whose client reads nothing, and its own listener does not recover once descriptors
+// have run out. So Baton has its own listener: it hands each connection to gRPC and keeps a second descriptor
+// of it, to learn of its end and to close it. The kernel ends a connection whose client takes nothing of what
+// waits for it for http::Limits::stall_time.
 //
 // Threads: `start` and the two stops from one thread; `begin_call` and `end_call` from any; the rest runs on
 // the loop's own thread, on which timers of calls may run too (`loop`).
@@ -18,6 +19,7 @@
 #include "base/event_loop.h"
 #include "base/guarded.h"
 #include "base/unique_fd.h"
+#include "http/http_server.h"
 #include "http/listener.h"
 #include "server/grpc/limits.h"
 
@@ -36,7 +38,8 @@ class Connections {
   // Takes over the connection: serves it and closes its descriptor in the end.
   using HandOver = std::function<void(int listener, int connection)>;
 
-  Connections(http::Listener listener, const GrpcLimits& limits, int connections_max, HandOver hand_over);
+  Connections(http::Listener listener, const GrpcLimits& limits, const http::Limits& bounds,
+              HandOver hand_over);
 
   void start();
   void stop_listening();
@@ -74,6 +77,7 @@ class Connections {
 
   const GrpcLimits limits_;
   const int connections_max_;
+  const std::chrono::milliseconds stall_time_;
   const HandOver hand_over_;
   http::Listener listener_;
   const base::EventLoop::Ready accept_{[this](std::uint32_t) { accept_some(); }};

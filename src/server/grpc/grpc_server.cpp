@@ -107,8 +107,7 @@ class GrpcServer::Impl {
     builder.RegisterCallbackGenericService(&service_);
     set_limits(builder, shared_->limits, shared_->grpc_limits);
     shared_->connections = std::make_unique<Connections>(
-        std::move(*listener), shared_->grpc_limits, shared_->limits.connections_max,
-        [this](int listening, int connection) {
+        std::move(*listener), shared_->grpc_limits, shared_->limits, [this](int listening, int connection) {
           ::grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
           parameters.listener_fd = listening;
           parameters.fd = connection;

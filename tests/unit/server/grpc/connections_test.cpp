@@ -1,0 +1,70 @@
+#include "server/grpc/connections.h"
+
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <future>
+#include <optional>
+#include <string>
+
+#include "support/patience.h"
+
+namespace baton::server::grpc::connections_test {
+namespace {
+
+using std::chrono_literals::operator""ms;
+
+// Connections on a free port, and one of them, which the test serves itself.
+class Bench {
+ public:
+  explicit Bench(const GrpcLimits& limits = {}, const http::Limits& bounds = {}) {
+    auto listener = http::Listener::open("127.0.0.1", 0);
+    REQUIRE(listener.has_value());
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(listener->port()));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    std::promise<int> accepted;
+    connections.emplace(std::move(*listener), limits, bounds,
+                        [&](int, int connection) { accepted.set_value(connection); });
+    connections->start();
+    constexpr int kReceiveBuffer = 4096;
+    setsockopt(client.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof kReceiveBuffer);
+    REQUIRE(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    served = base::UniqueFd(accepted.get_future().get());
+    socklen_t size = sizeof address;
+    REQUIRE(getsockname(client.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    key = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  ~Bench() { connections->stop(); }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+
+  // Waits until the connection has ended.
+  bool has_ended() const {
+    pollfd one{served.get(), 0, 0};
+    return ::poll(&one, 1, static_cast<int>(test::patience().count())) == 1;
+  }
+
+  base::UniqueFd client{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  base::UniqueFd served;
+  std::string key;
+  std::optional<Connections> connections;
+};
+
+TEST_CASE("gRPC connections: one whose client takes nothing for the stall time is ended") {
+  http::Limits bounds;
+  bounds.stall_time = 50ms;
+  const Bench bench({}, bounds);
+  const std::string bytes(64 << 10, 'x');
+  while (::send(bench.served.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+  }
+  CHECK(bench.has_ended());
+}
+
+}  // namespace
+}  // namespace baton::server::grpc::connections_test
