@@ -130,6 +130,7 @@ bool Connections::adopt(AcceptedSocket accepted) {
             [this, key, watched](std::uint32_t) { drop(key, watched); },
             0,
             0,
+            0,
             std::chrono::steady_clock::now()};
     return &open.ended;
   });
@@ -174,15 +175,35 @@ void Connections::end_call(const std::string& key, bool reset) {
     }
     return ++open.resets == limits_.resets_max + 1 ? open.second.get() : -1;
   });
-  if (flooding < 0) return;
-  loop_.post([this, key, flooding] {
+  close(key, flooding, "resets too many calls");
+}
+
+void Connections::begin_refusal(const std::string& key) {
+  const int flooding = state_.with([&](State& state) {
+    const auto found = state.open.find(key);
+    if (found == state.open.end()) return -1;
+    return ++found->second.refusals == limits_.resets_max + 1 ? found->second.second.get() : -1;
+  });
+  close(key, flooding, "does not read the refusals of its calls");
+}
+
+void Connections::end_refusal(const std::string& key) {
+  state_.with([&](State& state) {
+    const auto found = state.open.find(key);
+    if (found != state.open.end()) found->second.refusals = std::max(found->second.refusals - 1, 0);
+  });
+}
+
+void Connections::close(const std::string& key, int second, const char* why) {
+  if (second < 0) return;
+  loop_.post([this, key, second, why] {
     const bool is_open = state_.with([&](State& state) {
       const auto found = state.open.find(key);
-      return found != state.open.end() && found->second.second.get() == flooding;
+      return found != state.open.end() && found->second.second.get() == second;
     });
     if (!is_open) return;
-    spdlog::warn("grpc: {} resets too many calls; its connection is closed", key);
-    ::shutdown(flooding, SHUT_RDWR);
+    spdlog::warn("grpc: {} {}; its connection is closed", key, why);
+    ::shutdown(second, SHUT_RDWR);
   });
 }
 

@@ -1,4 +1,4 @@
-// Connections: the open gRPC connections, and the number of calls and resets of each.
+// Connections: the open gRPC connections, and the number of calls, refusals and resets of each.
 //
 // Debian's gRPC does not limit the connections of an address, does not close a connection that resets call
 // after call, keeps one whose client reads nothing, and its own listener does not recover once descriptors
@@ -6,8 +6,8 @@
 // of it, to learn of its end and to close it. The kernel ends a connection whose client takes nothing of what
 // waits for it for http::Limits::stall_time.
 //
-// Threads: `start` and the two stops from one thread; `begin_call` and `end_call` from any; the rest runs on
-// the loop's own thread, on which timers of calls may run too (`loop`).
+// Threads: `start` and the two stops from one thread; the functions of calls and refusals from any; the rest
+// runs on the loop's own thread, on which timers of calls may run too (`loop`).
 #pragma once
 
 #include <chrono>
@@ -51,6 +51,10 @@ class Connections {
   // Ends a call that was begun. `reset`: its client gave up before anything was answered. A connection with
   // too many resets is closed.
   void end_call(const std::string& key, bool reset);
+  // Counts a refused call until its client has taken the refusal. A connection with more of them than it may
+  // have resets is closed.
+  void begin_refusal(const std::string& key);
+  void end_refusal(const std::string& key);
 
   base::EventLoop& loop() { return loop_; }
 
@@ -60,6 +64,7 @@ class Connections {
     std::string network;
     base::EventLoop::Ready ended;
     int calls = 0;
+    int refusals = 0;
     int resets = 0;  // in the window that began at `since`
     std::chrono::steady_clock::time_point since;
   };
@@ -73,6 +78,8 @@ class Connections {
   bool may_connect(const std::string& network);
   // `second` identifies the connection, since a later one may have the same key; -1 means any.
   void drop(const std::string& key, int second);
+  // Ends the connection that `second` identifies. Does nothing if that is -1.
+  void close(const std::string& key, int second, const char* why);
   void pause();
 
   const GrpcLimits limits_;

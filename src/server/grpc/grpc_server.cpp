@@ -24,8 +24,19 @@ void log_line(gpr_log_func_args* line) {
 // Refuses a call before it begins.
 class Refusal final : public ::grpc::ServerGenericBidiReactor {
  public:
-  explicit Refusal(const ::grpc::Status& status) { Finish(status); }
-  void OnDone() override { delete this; }
+  Refusal(std::shared_ptr<Shared> shared, std::string connection, const ::grpc::Status& status)
+      : shared_(std::move(shared)), connection_(std::move(connection)) {
+    shared_->connections->begin_refusal(connection_);
+    Finish(status);
+  }
+  void OnDone() override {
+    shared_->connections->end_refusal(connection_);
+    delete this;
+  }
+
+ private:
+  const std::shared_ptr<Shared> shared_;
+  const std::string connection_;
 };
 
 class Service final : public ::grpc::CallbackGenericService {
@@ -33,35 +44,36 @@ class Service final : public ::grpc::CallbackGenericService {
   explicit Service(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
   ::grpc::ServerGenericBidiReactor* CreateReactor(::grpc::GenericCallbackServerContext* context) override {
+    Peer peer = peer_of(context->peer());
+    const auto refuse_with = [&](const ::grpc::Status& status) {
+      return new Refusal(shared_, std::move(peer.key), status);
+    };
     const protocol::grpc::Method* method = protocol::grpc::find_method(context->method());
-    if (!method) return new Refusal({::grpc::StatusCode::UNIMPLEMENTED, "method not found"});
+    if (!method) return refuse_with({::grpc::StatusCode::UNIMPLEMENTED, "method not found"});
+    const auto refuse = [&](const base::Error& error) {
+      return refuse_with(shared_->failure(method->version, error));
+    };
     if (shared_->draining) {
-      return refuse(*method, {base::ErrorCode::unavailable, "the server is shutting down; try again", {}});
+      return refuse({base::ErrorCode::unavailable, "the server is shutting down; try again", {}});
     }
     auto head = head_of(metadata_of(*context), shared_->default_agent(), shared_->grpc_limits.key_header);
-    if (!head) return refuse(*method, head.error());
-    Peer peer = peer_of(context->peer());
+    if (!head) return refuse(head.error());
     head->remote_address = peer.address;
     if (shared_->may_have_certificates) head->certificate = peer_of(context->auth_context().get());
     auto by = shared_->admits(*head);
-    if (!by) return refuse(*method, by.error());
-    if (!by->endpoint.agent) return new Refusal({::grpc::StatusCode::NOT_FOUND, "agent not found"});
+    if (!by) return refuse(by.error());
+    if (!by->endpoint.agent) return refuse_with({::grpc::StatusCode::NOT_FOUND, "agent not found"});
     if (shared_->calls >= shared_->limits.connections_max) {
-      return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open; try again later", {}});
+      return refuse({base::ErrorCode::overloaded, "too many calls are open; try again later", {}});
     }
     if (!shared_->connections->begin_call(peer.key)) {
       return refuse(
-          *method,
           {base::ErrorCode::overloaded, "too many calls are open on this connection; try again later", {}});
     }
     return GrpcCall::start(shared_, *method, std::move(peer), std::move(*by), std::move(*head), *context);
   }
 
  private:
-  Refusal* refuse(const protocol::grpc::Method& method, const base::Error& error) const {
-    return new Refusal(shared_->failure(method.version, error));
-  }
-
   const std::shared_ptr<Shared> shared_;
 };
 

@@ -44,10 +44,10 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
-  // Waits until the connection has ended.
-  bool has_ended() const {
+  // Whether the connection has ended, or does so within the time.
+  bool has_ended(std::chrono::milliseconds time = test::patience()) const {
     pollfd one{served.get(), 0, 0};
-    return ::poll(&one, 1, static_cast<int>(test::patience().count())) == 1;
+    return ::poll(&one, 1, static_cast<int>(time.count())) == 1;
   }
 
   base::UniqueFd client{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -63,6 +63,21 @@ TEST_CASE("gRPC connections: one whose client takes nothing for the stall time i
   const std::string bytes(64 << 10, 'x');
   while (::send(bench.served.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
   }
+  CHECK(bench.has_ended());
+}
+
+TEST_CASE("gRPC connections: one with more refusals than it may have at a time is ended") {
+  constexpr int kRefusals = 3;
+  GrpcLimits limits;
+  limits.resets_max = kRefusals;
+  Bench bench(limits);
+  for (int i = 0; i < 2 * kRefusals; ++i) {
+    bench.connections->begin_refusal(bench.key);
+    bench.connections->end_refusal(bench.key);
+  }
+  for (int i = 0; i < kRefusals; ++i) bench.connections->begin_refusal(bench.key);
+  CHECK(!bench.has_ended(0ms));
+  bench.connections->begin_refusal(bench.key);
   CHECK(bench.has_ended());
 }
 
