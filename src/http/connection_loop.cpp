@@ -254,9 +254,13 @@ void ConnectionLoop::advance(Connection& connection) {
     if (next == Step::wait) return;
     if (next == Step::later) break;
   }
-  if (connection.open && !std::exchange(connection.queued_again, true)) {
+  if (!connection.open) return;
+  if (!std::exchange(connection.queued_again, true)) {
     post(core_->loop, connection.shared_from_this(), &ConnectionLoop::go_on);
   }
+  // The connection keeps what it has pulled until its next step. Without output its client is not behind: the
+  // source is still looking.
+  if (connection.stream && !connection.output.empty()) count_stream(connection);
 }
 
 void ConnectionLoop::go_on(Connection& connection) {
@@ -476,8 +480,6 @@ void ConnectionLoop::wake(Connection& connection) {
   connection.stream->woken->store(false);
   connection.stream->hungry = true;
   advance(connection);
-  // The source may have more now, which waits until the client has taken the output.
-  if (connection.open && connection.stream && !connection.output.empty()) count_stream(connection);
 }
 
 ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
@@ -511,18 +513,18 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
   if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
-  // A client is not behind while there is no output for it: the source is still looking.
-  if (!connection.output.empty()) count_stream(connection);
   return is_at_work ? Step::later : Step::again;
 }
 
 // ---- Unsent bytes
 //
-// They bound the memory that slow clients take. A reply that leaves at once is not counted.
+// They bound the memory that slow clients take. What leaves at once is not counted.
 
 // The client has not taken all of the output.
 void ConnectionLoop::await_reader(Connection& connection) {
-  if (connection.unsent > 0 || connection.stream || connection.held) return;
+  // If a wake led here, the source may have more now.
+  if (connection.stream) return count_stream(connection);
+  if (connection.unsent > 0 || connection.held) return;
   if (connection.output.size() <= kRoom) return;
   // A single large reply, such as a download, must not close all others, or be closed for a small one.
   constexpr std::size_t kParts = 4;

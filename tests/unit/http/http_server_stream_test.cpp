@@ -97,6 +97,24 @@ std::string read_all_chunks(Client& client) {
   return all;
 }
 
+// Gives some bytes once, and from then on says that it holds others.
+class Holder final : public StreamSource {
+ public:
+  Holder(std::size_t given, std::size_t held, std::atomic<bool>& has_ended)
+      : given_(given), held_(held), has_ended_(has_ended) {}
+  ~Holder() override { has_ended_ = true; }
+  Next pull(std::string& out, std::size_t) override {
+    out.append(std::exchange(given_, 0), 'x');
+    return Next::wait;
+  }
+  std::size_t held() const override { return held_; }
+
+ private:
+  std::size_t given_;
+  const std::size_t held_;
+  std::atomic<bool>& has_ended_;
+};
+
 }  // namespace
 
 TEST_CASE("HttpServer: a stream is an unbuffered event stream, and the connection stays open after it") {
@@ -359,20 +377,6 @@ TEST_CASE("HttpServer: what a source holds behind unread events counts once it w
 
 TEST_CASE("HttpServer: above the limit of unsent bytes the connection is closed that holds the most by far") {
   constexpr std::size_t kEvent = 16 << 20, kMuch = std::size_t{1} << 50;
-  struct Holding final : StreamSource {
-    Holding(std::size_t bytes, std::atomic<bool>& has_ended) : held_(bytes), has_ended_(has_ended) {}
-    ~Holding() override { has_ended_ = true; }
-    Next pull(std::string& out, std::size_t) override {
-      if (!std::exchange(pulled_, true)) out.assign(kEvent, 'x');
-      return Next::wait;
-    }
-    std::size_t held() const override { return held_; }
-
-   private:
-    const std::size_t held_;
-    std::atomic<bool>& has_ended_;
-    bool pulled_ = false;
-  };
   Limits limits;
   limits.unsent_max = kMuch;
   limits.stall_time = limits.keep_awake = baton::test::patience();
@@ -381,7 +385,7 @@ TEST_CASE("HttpServer: above the limit of unsent bytes the connection is closed 
       [&](const std::shared_ptr<Exchange>& exchange) {
         const bool is_large = exchange->request().path == "/large";
         exchange->open_stream({}, [&, is_large](Waker) {
-          return std::make_unique<Holding>(is_large ? kMuch : 0, is_large ? large_ended : small_ended);
+          return std::make_unique<Holder>(kEvent, is_large ? kMuch : 0, is_large ? large_ended : small_ended);
         });
       },
       limits);
@@ -393,6 +397,31 @@ TEST_CASE("HttpServer: above the limit of unsent bytes the connection is closed 
   REQUIRE(eventually([&] { return small_ended || large_ended; }));
   CHECK(large_ended);
   CHECK_FALSE(small_ended);
+}
+
+TEST_CASE("HttpServer: what a source holds does not count while its client reads all that comes") {
+  constexpr std::size_t kEvent = 16 << 20, kMuch = std::size_t{1} << 50;
+  Limits limits;
+  limits.unsent_max = kMuch;
+  limits.stall_time = limits.keep_awake = baton::test::patience();
+  std::atomic<bool> slow_ended{false}, quick_ended{false};
+  TestServer test(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        const bool is_quick = exchange->request().path == "/quick";
+        exchange->open_stream({}, [&, is_quick](Waker) {
+          return std::make_unique<Holder>(is_quick ? 1 : kEvent, is_quick ? kMuch : 0,
+                                          is_quick ? quick_ended : slow_ended);
+        });
+      },
+      limits);
+  Client slow(test.port), quick(test.port);
+  slow.send(get("/slow"));
+  REQUIRE(eventually([&] { return test.server.counts().streams == 1; }));
+  quick.send(get("/quick"));
+  CHECK(quick.read_answer().status == 200);
+  CHECK(quick.read_chunk() == "x");
+  CHECK_FALSE(quick_ended);
+  CHECK_FALSE(slow_ended);
 }
 
 TEST_CASE("HttpServer: streams whose sources work without a result take turns") {
