@@ -107,7 +107,8 @@ bool RunStream::accept(const task::Event& event) {
   frames_bytes_ = 0;
   for (std::size_t i = next_frame_; i < frames_.all().size(); ++i)
     frames_bytes_ += frames_.all()[i].data.size();
-  if (start_.view->keeps_output()) kept_bytes_ += task::weight_of(event.body);
+  // The view keeps the content of the event, not the event.
+  if (start_.view->keeps_output()) kept_bytes_ += task::weight_of(event.body) - sizeof event.body;
   if (over_) {
     start_.view.reset();
     kept_bytes_ = 0;

@@ -73,7 +73,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   protocol::chat::Frames frames_;  // of the last event; empty once they are sent
   std::size_t next_frame_ = 0;     // the first that is not sent
   std::size_t frames_bytes_ = 0;   // of those that are not sent
-  std::size_t kept_bytes_ = 0;     // of the events whose output the view keeps
+  std::size_t kept_bytes_ = 0;     // of the content that the view keeps
   task::EventNumber number_;       // the last event
   bool over_ = false;
   bool has_ids_ = false;        // a frame was sent

@@ -284,6 +284,26 @@ TEST_CASE("RunStream: the output that a view keeps counts as held until the run 
   }
 }
 
+TEST_CASE("RunStream: of many small events that a view keeps only the content counts as held") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t 1"));
+  REQUIRE(accepted);
+  const auto turn = bench.scripted().next();
+  constexpr int kEvents = 100;
+  for (int i = 0; i < kEvents; ++i) turn->sink->emit(task::Custom{"c", task::Json{"1"}});
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  int told = 0, written = 0;
+  std::size_t most = 0;  // when few events were left
+  Reader reader(bench, accepted->key, {0}, {}, {}, std::make_unique<AskingView>(told, written, true));
+  reader.after_pull = [&] {
+    if (told > kEvents - 10 && told < kEvents) most = std::max(most, reader.held());
+  };
+  reader.pull_to_end();
+  CHECK(most > 0);
+  CHECK(most < kEvents / 2 * sizeof(task::EventBody));
+}
+
 TEST_CASE("RunStream: for a client that resumes no frames of the events that it has are written") {
   EngineBench bench;
   const auto [task, second] = two_runs(bench);
