@@ -389,6 +389,8 @@ PlanValue PlanValues::files_value(const std::string& list, const std::string& na
                                   const PlanPlace& from) {
   return kept(name, is_final, [&] {
     const std::vector<task::Part> files = all_files(list, from);
+    // Copied as a whole, although the value has no bytes of files.
+    if (!is_final) filled_ += size_of(files);
     return files.empty() ? std::string() : facts_of(files);
   });
 }

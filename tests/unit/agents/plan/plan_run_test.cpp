@@ -497,6 +497,25 @@ TEST_CASE("PlanRun: steps whose inputs are large together begin in several turns
   CHECK(run.begun_in_all == 5);
 }
 
+TEST_CASE("PlanRun: steps that are given the names of large files begin in several turns") {
+  Run run(R"({"id": "p", "sequence": [
+      {"id": "way", "route": [{"then": {"id": "make", "agent": "a"}}]},
+      {"id": "each", "over": [1, 2, 3, 4, 5],
+       "map": {"id": "one", "agent": "a", "input": "{{/steps/way/files/0/name}}"}}]})");
+  run.fill_max = 1'000;
+  run.turn();
+  const DelegateResult made = run.done("p/way/make#1");
+  run.children["p/way/make#1"].artifacts.front().parts.push_back(
+      {task::Part::Kind::raw, std::string(600, 'A'), "a.bin", {}, {}});
+  auto step = run.turn({made});
+  CHECK(run.begun == Words{"each[0]/one=a.bin", "each[1]/one=a.bin"});
+  CHECK(step.until == run.now);
+  run.turn();
+  CHECK(run.begun == Words{"each[2]/one=a.bin", "each[3]/one=a.bin"});
+  run.turn();
+  CHECK(run.begun == Words{"each[4]/one=a.bin"});
+}
+
 TEST_CASE("PlanRun: steps that need no child are decided in several turns if they are many") {
   std::string lists;
   for (int n = 0; n < 500; ++n) lists += std::string(n == 0 ? "" : ",") + "[1,2,3,4,5,6,7,8,9,10]";
