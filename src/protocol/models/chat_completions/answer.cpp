@@ -29,12 +29,13 @@ std::string reasoning_in(json::Value said) {
 }
 
 // Some servers begin the arguments of each call with an empty object (Bedrock behind relays), and some send
-// all arguments once more at the end (vLLM). Neither is JSON, so what the server meant is certain.
+// all arguments once more at the end (vLLM). Neither is JSON, but what is left is.
 void mend_arguments(std::string& text) {
   if (text.starts_with("{}{")) text.erase(0, 2);
   const std::string_view half = std::string_view(text).substr(text.size() / 2);
-  const bool is_twice = text.size() == 2 * half.size() && text.starts_with(half);
-  if (is_twice && half.starts_with('{') && half.ends_with('}')) text.resize(text.size() / 2);
+  const bool is_twice = text.size() == 2 * half.size() && half.starts_with('{') && text.starts_with(half);
+  // A value may have "}{" in its middle, and then the halves are no JSON.
+  if (is_twice && json::Document::parse_view(half)) text.resize(text.size() / 2);
 }
 
 }  // namespace

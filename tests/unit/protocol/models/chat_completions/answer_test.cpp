@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "json/writer.h"
 #include "protocol/models/chat_completions/request.h"
 
 namespace baton::protocol::models::chat_completions::answer_test {
@@ -194,6 +195,17 @@ TEST_CASE("chat completions: calls with one index and no ids are distinguished b
                    calls(call(R"("index":0)", R"("arguments":"1}")")),
                    calls(call(R"("index":0)", R"("name":"f","arguments":"{}")"))});
   CHECK(read.reader.calls() == std::vector<CalledTool>{{"", "f", R"({"a":1})"}, {"", "f", "{}"}});
+}
+
+TEST_CASE("chat completions: arguments that are JSON stay whole, even if their halves are equal") {
+  const auto mended = [](const char* arguments) {
+    const Read read(
+        {calls(call(R"("index":0,"id":"a")", R"("name":"f","arguments":)" + json::string_of(arguments)))});
+    return read.reader.calls().at(0).arguments;
+  };
+  CHECK(mended(R"({",":":1}{",":":1})") == R"({",":":1}{",":":1})");
+  CHECK(mended(R"({"a":{}}{"a":{}})") == R"({"a":{}})");
+  CHECK(mended("{}") == "{}");
 }
 
 TEST_CASE("chat completions: arguments may be an object") {
