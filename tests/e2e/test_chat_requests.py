@@ -274,6 +274,7 @@ class WhichProtocol(RequestCase):
 
     def test_rule_1_thread_or_run(self):
         for body in ({"threadId": client.new_id()}, {"runId": client.new_id()},
+                     {"thread_id": client.new_id()}, {"run_id": client.new_id()},  # Agent Framework for Python
                      {"threadId": client.new_id(), "conversationId": client.new_id()}):
             self.assertEqual(self.say(self.MESSAGES | body), "ag-ui", body)
         # AG-UI's answers are a list.

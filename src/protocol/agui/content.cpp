@@ -67,7 +67,7 @@ Part file_part(std::string_view id, std::string_view provider, std::string media
 Result<MaybePart> read_binary(json::Value value, const std::string& name) {
   std::string media_type, data, url, id, filename;
   Fields in(value, name + ".");
-  in.string({"mimeType"}, media_type);
+  in.string({"mimeType", "mime_type"}, media_type);
   in.string({"data"}, data);
   in.string({"url"}, url);
   in.string({"id"}, id);
@@ -94,7 +94,7 @@ Result<MaybePart> read_media(json::Value value, const std::string& name) {
   std::string media_type, provider, content;
   const std::string where = name + ".source.";
   Fields in(source, where);
-  in.string({"mimeType"}, media_type);
+  in.string({"mimeType", "mime_type"}, media_type);
   in.string({"provider"}, provider);
   const std::string_view type = source["type"].string();
   const bool known = type == "data" || type == "url" || type == "file";
@@ -191,7 +191,10 @@ Result<std::vector<Part>> read_content(json::Value content, const std::string& n
 
 Result<task::Json> read_result_content(json::Value content, const std::string& name) {
   if (content.absent()) return task::Json{R"("")"};
-  if (content.is_string()) return content.json();
+  if (!content.is_array()) return content.json();
+  for (const json::Value value : content) {
+    if (!value.is_object() || !value["type"].is_string()) return content.json();
+  }
   auto parts = read_content(content, name);
   if (!parts) return fail(std::move(parts.error()));
   const bool texts = std::ranges::all_of(*parts, [](const Part& p) { return p.kind == Part::Kind::text; });

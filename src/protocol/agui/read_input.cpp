@@ -19,8 +19,12 @@ using base::fail;
 using base::Result;
 using chat::RunRequest;
 using json::Fields;
+using json::first_of;
 using json::item_name;
 using json::wrong;
+
+// Members also have their names in the SDK for Python, as in `thread_id`: the client of Microsoft's Agent
+// Framework writes some of them so, and the servers of that SDK read both.
 
 // ---- Messages. Content without a member in Message goes into data parts and metadata, as described in
 // protocol/chat/run_request.h.
@@ -63,7 +67,7 @@ task::Json metadata_of(json::Value message, Speaker speaker) {
   out.object([&] {
     if (speaker != Speaker::user && speaker != Speaker::assistant) put("role", message["role"].string());
     put("name", message["name"].string());
-    put("encryptedValue", message["encryptedValue"].string());
+    put("encryptedValue", first_of(message, {"encryptedValue", "encrypted_value"}).string());
     if (!message["metadata"].is_object()) return;
     for (const json::Value member : message["metadata"]) {
       const std::string_view key = member.key();
@@ -118,7 +122,7 @@ Result<void> add_calls(json::Value calls, const std::string& name, task::Message
 Result<chat::ClientResult> read_result(json::Value message, const std::string& name) {
   chat::ClientResult result;
   Fields in(message, name + ".");
-  in.id({"toolCallId"}, result.call, chat::kAskMax);
+  in.id({"toolCallId", "tool_call_id"}, result.call, chat::kAskMax);
   if (result.call.empty()) in.wrong({"toolCallId"}, "is missing");
   in.read({"content"}, read_result_content, result.content);
   in.string({"error"}, result.error);
@@ -148,7 +152,7 @@ Result<ReadMessage> read_message(json::Value value, const std::string& name) {
   if (read.speaker == Speaker::assistant) {
     // Many clients send an empty content for an assistant that only calls tools.
     std::erase_if(message.parts, [](const task::Part& part) { return part == task::Part::of_text({}); });
-    in.take(add_calls(value["toolCalls"], name + ".toolCalls", message));
+    in.take(add_calls(first_of(value, {"toolCalls", "tool_calls"}), name + ".toolCalls", message));
   }
   return in.result(std::move(read));
 }
@@ -240,7 +244,7 @@ Result<chat::Answer> read_answer(json::Value entry, const std::string& name) {
   if (!entry.is_object()) return wrong(name + ": must be an object");
   chat::Answer answer;
   Fields in(entry, name + ".");
-  in.id({"interruptId"}, answer.ask, chat::kAskMax);
+  in.id({"interruptId", "interrupt_id"}, answer.ask, chat::kAskMax);
   if (answer.ask.empty()) in.wrong({"interruptId"}, "is missing");
   const std::string_view status = entry["status"].string();
   answer.cancelled = status == "cancelled";
@@ -259,7 +263,7 @@ Result<void> read_resume(json::Value resume, std::vector<chat::Answer>& answers)
     const std::string name = item_name("resume", answers.size());
     auto answer = read_answer(entry, name);
     if (!answer) return fail(std::move(answer.error()));
-    if (!answered.insert(entry["interruptId"].string()).second) {
+    if (!answered.insert(first_of(entry, {"interruptId", "interrupt_id"}).string()).second) {
       return wrong(name + ".interruptId: is answered twice");
     }
     answers.push_back(std::move(*answer));
@@ -274,8 +278,8 @@ bool says_nothing(json::Value value) {
 }
 
 // Returns other information for the agent: {"agui":{"context"?,"forwardedProps"?,"parentRunId"?}}.
-Result<task::Json> read_metadata(json::Value body, const std::string& parent_run) {
-  const json::Value context = body["context"], all_props = body["forwardedProps"];
+Result<task::Json> read_metadata(json::Value body, json::Value all_props, const std::string& parent_run) {
+  const json::Value context = body["context"];
   // Removes the extension's member, which one Baton server sends to another and which is not for the agent.
   const task::Json own_props = all_props.is_object() ? without_extension(all_props) : task::Json{};
   const auto kept = json::Document::view_of(own_props.text);
@@ -305,15 +309,16 @@ Result<RunRequest> read_input(json::Value body) {
   if (!body.is_object()) return wrong("the body must be an object");
   RunRequest request;
   std::string version;
+  const json::Value props = first_of(body, {"forwardedProps", "forwarded_props"});
   Fields in(body);
-  in.id({"threadId"}, request.conversation.value);
-  in.id({"runId"}, request.run);
-  in.id({"parentRunId"}, request.parent_run);
-  in.string({"protocolVersion"}, version);
+  in.id({"threadId", "thread_id"}, request.conversation.value);
+  in.id({"runId", "run_id"}, request.run);
+  in.id({"parentRunId", "parent_run_id"}, request.parent_run);
+  in.string({"protocolVersion", "protocol_version"}, version);
   request.newer = is_newer(version);
   in.take(read_tools(body["tools"]), request.tools);
-  in.take(read_metadata(body, request.parent_run), request.metadata);
-  in.take(read_hops(body["forwardedProps"], "forwardedProps"), request.hops);
+  in.take(read_metadata(body, props, request.parent_run), request.metadata);
+  in.take(read_hops(props, "forwardedProps"), request.hops);
   in.take(read_resume(body["resume"], request.answers));
   if (!body["state"].absent()) request.state = body["state"].json();
   if (!in.good()) return in.result(std::move(request));

@@ -24,7 +24,8 @@ bool has_any(json::Value body, std::initializer_list<std::string_view> names) {
 
 // The first rule that matches decides.
 bool is_ag_ui(json::Value body, const http::Request& request) {
-  if (has_any(body, {"threadId", "runId", "protocolVersion"}) || body["resume"].is_array()) return true;
+  if (has_any(body, {"threadId", "thread_id", "runId", "run_id", "protocolVersion"})) return true;
+  if (body["resume"].is_array()) return true;
   if (has_any(body, {"conversationId"}) || body["resume"].is_object()) return false;
   if (http::names_type(request, "application/vnd.ag-ui.event+proto")) return true;
   if (has_any(body, {"forwardedProps", "state", "context"})) return true;

@@ -175,6 +175,55 @@ TEST_CASE("RunAgentInput: arguments that are not JSON stay text") {
         std::vector{Part::of_data({R"({"toolCall":{"id":"c","name":"n","arguments":"{\"q"}})"})});
 }
 
+TEST_CASE("RunAgentInput: a result that is neither text nor parts stays JSON") {
+  const auto content = [](const std::string& json) {
+    return good(with_messages(R"({"id":"t","role":"tool","toolCallId":"c","content":)" + json + "}"))
+        .results.at(0)
+        .content.text;
+  };
+  CHECK(content(R"({"celsius":14})") == R"({"celsius":14})");
+  CHECK(content("[14,15]") == "[14,15]");
+  CHECK(content(R"([{"celsius":14}])") == R"([{"celsius":14}])");
+  CHECK(content("14") == "14");
+}
+
+// agent_framework_ag_ui/_http_service.py writes the first two members so, _message_adapters.py the calls.
+TEST_CASE("RunAgentInput: the client of the Agent Framework for Python names its thread, run and calls") {
+  const auto request = good(R"({"thread_id":"thread_1","run_id":"run_1","messages":[
+    {"id":"u1","role":"user","content":"Weather?"},
+    {"id":"a1","role":"assistant","content":"","tool_calls":[
+      {"id":"c1","type":"function","function":{"name":"look","arguments":"{\"q\":1}"}}]},
+    {"id":"t1","role":"tool","toolCallId":"c1","content":{"sky":"clear"}}],"state":{"n":1},"tools":[]})");
+  CHECK(request.conversation.value == "thread_1");
+  CHECK(request.run == "run_1");
+  CHECK(request.state.text == R"({"n":1})");
+  REQUIRE(request.history->size() == 2);
+  CHECK((*request.history)[1].parts ==
+        std::vector{Part::of_data({R"({"toolCall":{"id":"c1","name":"look","arguments":{"q":1}}})"})});
+  REQUIRE(request.results.size() == 1);
+  CHECK(request.results[0].content.text == R"({"sky":"clear"})");
+}
+
+TEST_CASE("RunAgentInput: every member is read by its name in the SDK for Python, too") {
+  const auto request = good(R"({"thread_id":"t","run_id":"r","parent_run_id":"p","protocol_version":"1.0",
+    "forwarded_props":{"a":1,"urn:baton:a2a:1":{"hops":["n/x"]}},"messages":[
+    {"role":"assistant","encrypted_value":"e","content":"x"},
+    {"role":"tool","tool_call_id":"c","content":"y"},
+    {"role":"user","content":[{"type":"binary","mime_type":"image/png","data":"aGk="}]}],
+    "resume":[{"interrupt_id":"i","status":"resolved"}]})");
+  CHECK(request.parent_run == "p");
+  CHECK(request.newer);
+  CHECK(request.hops == std::vector<std::string>{"n/x"});
+  CHECK(request.metadata.text == R"({"agui":{"forwardedProps":{"a":1},"parentRunId":"p"}})");
+  CHECK(request.history->at(0).metadata.text == R"({"encryptedValue":"e"})");
+  CHECK(request.results.at(0).call == "c");
+  CHECK(request.message.parts.at(0).media_type == "image/png");
+  CHECK(request.answers.at(0).ask == "i");
+  CHECK(complaint(R"({"messages":[],"resume":[{"interrupt_id":"i","status":"resolved"},)"
+                  R"({"interruptId":"i","status":"resolved"}]})") ==
+        "resume[1].interruptId: is answered twice");
+}
+
 TEST_CASE("RunAgentInput: answers to interrupts are read") {
   const auto request = good(R"({"threadId":"t","messages":[],"resume":[
     {"interruptId":"i1","status":"resolved","payload":{"approved":true}},
