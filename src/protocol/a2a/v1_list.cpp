@@ -76,8 +76,9 @@ Result<std::optional<task::State>> read_state_filter(const Param& value) {
   return wrong("status: must be a task state, such as TASK_STATE_COMPLETED");
 }
 
+// The last name is that of a draft. The REST client of a2a-go 2 sends it.
 void read_since(Fields& in, std::optional<base::Timestamp>& to) {
-  const Fields::Names names{"statusTimestampAfter", "status_timestamp_after"};
+  const Fields::Names names{"statusTimestampAfter", "status_timestamp_after", "lastUpdatedAfter"};
   std::string text;
   in.string(names, text);
   to = base::parse_rfc3339(text);

@@ -69,6 +69,12 @@ TEST_CASE("A2A 1.0 list: the values of a query are read") {
   CHECK(request.depth.artifacts);
 }
 
+TEST_CASE("A2A 1.0 list: the time that a2a-go sends over REST is a filter") {
+  const auto request = list(R"({"lastUpdatedAfter":"2026-01-31T12:00:00+02:00"})");
+  REQUIRE(request.filter.status_since);
+  CHECK(base::to_rfc3339(*request.filter.status_since) == "2026-01-31T10:00:00.000Z");
+}
+
 TEST_CASE("A2A 1.0 list: unknown members are ignored, and invalid or too large numbers are refused") {
   CHECK(list(R"({"unknown":"1","frobnicate":{"a":[]}})").filter.limit == 50);
   CHECK(list_error(R"({"pageSize":1099511627776})") == "pageSize: must be a whole number from 1 to 100");
