@@ -182,7 +182,9 @@ Result<void> read_v0_3_configuration(json::Value configuration, SendRequest& rea
   in.strings({"acceptedOutputModes"}, read.submission.accepted_output_modes);
   in.history({"historyLength"}, read.history_length);
   in.truth({"blocking"}, read.waits);
-  in.read_if_given({"pushNotificationConfig"}, v0_3_config_of(read.submission.task), read.submission.push);
+  // The second name is that of the proto. The first releases of a2a-dotnet send it.
+  in.read_if_given({"pushNotificationConfig", "pushNotification"}, v0_3_config_of(read.submission.task),
+                   read.submission.push);
   return in.result();
 }
 

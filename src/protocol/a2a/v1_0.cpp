@@ -58,8 +58,9 @@ Result<void> read_v1_configuration(json::Value configuration, SendRequest& read)
   in.history({"historyLength", "history_length"}, read.history_length);
   in.truth({"returnImmediately", "return_immediately"}, immediately);
   if (immediately) read.waits = !*immediately;
-  in.read_if_given({"taskPushNotificationConfig", "task_push_notification_config"}, read_v1_config,
-                   read.submission.push);
+  // The last name is that of a draft. a2a-go 2.0 to 2.2 and the first a2a-dotnet of 1.0 send it.
+  in.read_if_given({"taskPushNotificationConfig", "task_push_notification_config", "pushNotificationConfig"},
+                   read_v1_config, read.submission.push);
   return in.result();
 }
 
@@ -103,13 +104,17 @@ class V10 final : public Dialect {
   }
 
   Result<ListRequest> read_list(const Params& params) const override { return read_list_request(params); }
-  // `id` is the config's id; if absent, Baton generates one. In REST, taskId is in the path.
+  // `id` is the config's id; if absent, Baton generates one. In REST, taskId is in the path. a2a-go 2.0
+  // to 2.2 and the TCK nest the config, as a draft did: {taskId, configId, config: {url, ...}}.
   Result<PushRequest> read_push(json::Value params) const override {
     if (!params.is_object()) return wrong("params: must be an object");
+    const json::Value nested = params["config"];
     PushRequest read;
     Fields in(params);
     read_task_name(params, {"taskId", "task_id"}, in, read.task.value);
-    in.take(read_v1_config(params, "params"), read.config);
+    in.take(nested.is_object() ? read_v1_config(nested, "params.config") : read_v1_config(params, "params"),
+            read.config);
+    if (read.config.id.empty()) in.id({"configId"}, read.config.id.value);
     return in.result(std::move(read));
   }
 

@@ -84,6 +84,14 @@ TEST_CASE("A2A 0.3 send: the forms of early documents are read") {
   CHECK_FALSE(read.history_length);
 }
 
+TEST_CASE("A2A 0.3 send: a webhook is read under the name that the first a2a-dotnet sends") {
+  const auto read =
+      send(dialect, R"({"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]},)"
+                    R"("configuration":{"pushNotification":{"url":"https://h/"}}})");
+  REQUIRE(read.submission.push);
+  CHECK(read.submission.push->url == "https://h/");
+}
+
 TEST_CASE("A2A 0.3 send: errors name the wrong member") {
   CHECK(send_error(dialect, "{}") == "params.message: must be an object");
   CHECK(send_error(dialect, R"({"message":{"role":"user"}})") ==

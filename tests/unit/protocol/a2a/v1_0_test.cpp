@@ -159,6 +159,19 @@ TEST_CASE("A2A 1.0 push config: the flat form is read, under either name of its 
         "params.authentication.scheme: must not be empty");
 }
 
+TEST_CASE("A2A 1.0 push config: the forms of a draft, which a2a-go 2.0 to 2.2 sends, are read") {
+  const auto nested = push(R"({"taskId":"t1","configId":"p1","config":{"url":"https://h/","token":"t"}})");
+  CHECK(nested.task.value == "t1");
+  CHECK(nested.config.id.value == "p1");
+  CHECK(nested.config.token == "t");
+  CHECK(push(R"({"taskId":"t1","config":{"id":"p2","url":"https://h/"}})").config.id.value == "p2");
+  CHECK(push_error(R"({"taskId":"t1","config":{}})") == "params.config.url: must be an http or https URL");
+  const auto sent =
+      send(v1_0(), "{" + kMessage + R"(,"configuration":{"pushNotificationConfig":{"url":"https://h/"}}})");
+  REQUIRE(sent.submission.push);
+  CHECK(sent.submission.push->url == "https://h/");
+}
+
 TEST_CASE("A2A 1.0 push config: it is written flat, one page at a time, without unset members") {
   CHECK(config_shown(config()) == R"({"id":"p1","taskId":"t1","url":"https://h/"})");
   const std::string list = written([](json::Writer& out) {
