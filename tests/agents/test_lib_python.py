@@ -55,6 +55,13 @@ class PythonLibrary(LibraryCase, unittest.TestCase):
             self.assert_failed(self.rest_of(prompt), "The turn was canceled.")
         self.assertIn("async: cleaned up", self.agent.log())
 
+    def test_a_turn_may_use_threads_after_the_end_of_input(self):
+        self.begin("rest-then-work")
+        self.agent.line()
+        self.agent.end_input()
+        self.assertEqual(reply(self.rest_of()), "worked")
+        self.assertEqual(self.agent.wait(), 0)
+
     def test_a_function_can_be_called_with_a_turn_of_a_test(self):
         program = ("from baton import Turn, agent\n@agent\ndef answer(turn):\n    turn.text(turn.prompt)\n    return 5\n"
                    "class Lines:\n    write = staticmethod(print)\n"

@@ -241,6 +241,14 @@ async def coroutine(turn: Turn) -> str:
     return (await child).text
 
 
+async def rest_then_work(turn: Turn) -> str:
+    import asyncio
+
+    turn.say("begun ")
+    await asyncio.sleep(0.05)
+    return await asyncio.to_thread(lambda: "worked")
+
+
 async def pieces(turn: Turn) -> AsyncIterator[str]:
     for word in rest(turn).split():
         yield word + " "
@@ -276,7 +284,7 @@ ACTIONS: dict[str, Callable[[Turn], object]] = {
     "children": children, "wait": wait, "caught": caught, "mine": mine, "detach": detach, "leave": leave,
     "rest-then-ask": rest_then_ask, "hurry": hurry, "sleep": sleep,
     "nap": nap, "endless": endless, "all-the-same": all_the_same, "coroutine": coroutine, "pieces": pieces,
-    "async-sleep": async_sleep, "async-ask": async_ask,
+    "async-sleep": async_sleep, "async-ask": async_ask, "rest-then-work": rest_then_work,
     "uncaught": lambda turn: turn.delegate("weather", "Atlantis").result().text,
 }
 

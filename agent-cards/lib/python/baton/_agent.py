@@ -64,6 +64,7 @@ class _Loop:
         self._answer = answer
         self._output = output
         self._turns: dict[str, Turn] = {}
+        self._threads: set[threading.Thread] = set()
 
     def run(self, source: BinaryIO) -> None:
         for line in source:
@@ -75,6 +76,9 @@ class _Loop:
                 self._refuse(line, detail)
         for turn in list(self._turns.values()):
             turn._hear_no_more()
+        # Once the main thread has ended, Python starts no more threads for executors, which asyncio needs, too.
+        for thread in list(self._threads):
+            thread.join()
 
     def _take(self, line: bytes) -> None:
         order = json.loads(line)
@@ -89,10 +93,13 @@ class _Loop:
             # A `tool-result` needs no action: the turn's message has the same content.
 
     def _begin(self, turn: Turn) -> None:
+        thread = threading.Thread(target=self._perform, args=(turn,), name=turn.id)
         self._turns[turn.id] = turn
+        self._threads.add(thread)
         try:
-            threading.Thread(target=self._perform, args=(turn,), name=turn.id).start()
+            thread.start()
         except Exception:  # the system has no thread left
+            self._threads.discard(thread)
             del self._turns[turn.id]
             raise
 
@@ -116,6 +123,7 @@ class _Loop:
         # Baton may have started another attempt under the same name in the meantime.
         if self._turns.get(turn.id) is turn:
             del self._turns[turn.id]
+        self._threads.discard(threading.current_thread())
 
     def _fail(self, turn: Turn, problem: BaseException) -> None:
         from baton._failure import report
