@@ -47,6 +47,13 @@ class PythonLibrary(LibraryCase, unittest.TestCase):
         self.assertEqual(reply(self.rest_of()), "Snow")
         self.assertEqual(self.answer("async-ask", "t2"), [{"type": "ask", "message": "Really?"}])
 
+    def test_an_async_function_ends_although_children_that_it_has_awaited_go_on(self):
+        self.assertEqual(reply(self.answer("async-hurry")), "too slow")
+        self.begin("async-first", "t2")
+        last = [self.agent.line() for _ in range(50)][-1]
+        self.result(last["id"], "t2", task=library_case.child_task("TASK_STATE_COMPLETED", "Snow"))
+        self.assertEqual(reply(self.rest_of("t2")), "Snow")
+
     def test_a_cancel_cancels_what_an_async_function_awaits(self):
         for prompt, first in (("async-sleep", "text"), ("coroutine", "delegate")):
             self.begin(prompt, prompt)

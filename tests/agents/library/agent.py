@@ -241,6 +241,24 @@ async def coroutine(turn: Turn) -> str:
     return (await child).text
 
 
+async def async_hurry(turn: Turn) -> str:
+    import asyncio
+
+    try:
+        await asyncio.wait_for(turn.delegate("weather", "Oslo"), 0.01)
+    except asyncio.TimeoutError:
+        return "too slow"
+    return "in time"
+
+
+async def async_first(turn: Turn) -> str:
+    import asyncio
+
+    children = [turn.delegate("weather", str(number)) for number in range(50)]
+    done, _ = await asyncio.wait([asyncio.ensure_future(child) for child in children], return_when=asyncio.FIRST_COMPLETED)
+    return done.pop().result().text
+
+
 async def rest_then_work(turn: Turn) -> str:
     import asyncio
 
@@ -284,7 +302,8 @@ ACTIONS: dict[str, Callable[[Turn], object]] = {
     "children": children, "wait": wait, "caught": caught, "mine": mine, "detach": detach, "leave": leave,
     "rest-then-ask": rest_then_ask, "hurry": hurry, "sleep": sleep,
     "nap": nap, "endless": endless, "all-the-same": all_the_same, "coroutine": coroutine, "pieces": pieces,
-    "async-sleep": async_sleep, "async-ask": async_ask, "rest-then-work": rest_then_work,
+    "async-sleep": async_sleep, "async-ask": async_ask,
+    "async-hurry": async_hurry, "async-first": async_first, "rest-then-work": rest_then_work,
     "uncaught": lambda turn: turn.delegate("weather", "Atlantis").result().text,
 }
 

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from baton._children import Child, Result
     from baton._turn import Turn
 
 
@@ -47,3 +48,25 @@ async def _give(turn: Turn, answer: Any) -> None:
     except asyncio.CancelledError:
         turn.check()
         raise
+
+
+async def heard(child: Child) -> Result:
+    """Waits like Child.result, but in no thread: a thread would wait on after a timeout, and hold up the turn's end."""
+    loop, news, turn = asyncio.get_running_loop(), asyncio.Event(), child._turn
+
+    def wake() -> None:
+        try:
+            loop.call_soon_threadsafe(news.set)
+        except RuntimeError:  # the loop is closed
+            pass
+
+    with turn._news:
+        turn._wakers.add(wake)
+    try:
+        while not (child.done or turn.canceled):
+            await news.wait()
+            news.clear()
+    finally:
+        with turn._news:
+            turn._wakers.discard(wake)
+    return child.result()

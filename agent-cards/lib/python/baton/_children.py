@@ -104,9 +104,9 @@ class Child:
         return self._turn.delegate(self.agent, message, task=task["id"], id=id)
 
     def __await__(self) -> Generator[Any, None, Result]:
-        import asyncio
+        from baton._async import heard
 
-        return asyncio.to_thread(self.result).__await__()
+        return heard(self).__await__()
 
     def _settle(self, result: Result) -> None:
         if self._result is None:

@@ -65,6 +65,7 @@ class Turn(Request):
         self._canceled = False
         self._is_alone = False  # True once Baton has closed the input, so that no results will come
         self._when_canceled: Callable[[], object] | None = None
+        self._wakers: set[Callable[[], object]] = set()  # called with `_news` held, when there is news
         self._children: dict[str, Child] = {}
         self._names: dict[str, int] = {}
 
@@ -258,7 +259,7 @@ class Turn(Request):
     def _cancel(self) -> None:
         with self._news:
             self._canceled = True
-            self._news.notify_all()
+            self._wake()
             told = self._when_canceled
         if told is not None:
             told()
@@ -268,7 +269,12 @@ class Turn(Request):
             child = self._children.get(result.id)
             if child is not None:
                 child._settle(result)
-            self._news.notify_all()
+            self._wake()
+
+    def _wake(self) -> None:
+        self._news.notify_all()
+        for wake in self._wakers:
+            wake()
 
     def _hear_no_more(self) -> None:
         self._is_alone = True
