@@ -47,6 +47,12 @@ class PythonLibrary(LibraryCase, unittest.TestCase):
         self.assertEqual(reply(self.rest_of()), "Snow")
         self.assertEqual(self.answer("async-ask", "t2"), [{"type": "ask", "message": "Really?"}])
 
+    def test_what_an_async_function_gives_may_be_async_itself(self):
+        self.begin("async-nested two words")
+        said = [self.agent.line()["delta"] for _ in range(2)]
+        self.result(self.agent.line()["id"], task=library_case.child_task("TASK_STATE_COMPLETED", "Snow"))
+        self.assertEqual([*said, reply(self.rest_of())], ["two ", "words ", "Snow"])
+
     def test_an_async_function_ends_although_children_that_it_has_awaited_go_on(self):
         self.assertEqual(reply(self.answer("async-hurry")), "too slow")
         self.begin("async-first", "t2")

@@ -241,6 +241,11 @@ async def coroutine(turn: Turn) -> str:
     return (await child).text
 
 
+async def async_nested(turn: Turn) -> AsyncIterator[object]:
+    yield pieces(turn)
+    yield coroutine(turn)
+
+
 async def async_hurry(turn: Turn) -> str:
     import asyncio
 
@@ -303,7 +308,7 @@ ACTIONS: dict[str, Callable[[Turn], object]] = {
     "rest-then-ask": rest_then_ask, "hurry": hurry, "sleep": sleep,
     "nap": nap, "endless": endless, "all-the-same": all_the_same, "coroutine": coroutine, "pieces": pieces,
     "async-sleep": async_sleep, "async-ask": async_ask,
-    "async-hurry": async_hurry, "async-first": async_first, "rest-then-work": rest_then_work,
+    "async-nested": lambda turn: [async_nested(turn)], "async-hurry": async_hurry, "async-first": async_first, "rest-then-work": rest_then_work,
     "uncaught": lambda turn: turn.delegate("weather", "Atlantis").result().text,
 }
 

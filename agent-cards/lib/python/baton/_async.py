@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def give_async(turn: Turn, answer: Any) -> None:
     """Sends the awaited value, or each piece of an iterator. A cancel of the turn cancels the pending await."""
-    asyncio.run(_give(turn, answer))
+    asyncio.run(_give_until_canceled(turn, answer))
 
 
-async def _give(turn: Turn, answer: Any) -> None:
+async def _give_until_canceled(turn: Turn, answer: Any) -> None:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     cancel_task = task.cancel
@@ -34,20 +34,26 @@ async def _give(turn: Turn, answer: Any) -> None:
     turn._when_canceled = cancel
     turn.check()
     try:
-        if hasattr(answer, "__await__"):
-            give(turn, await answer)
-        else:
-            async for piece in answer:
-                turn.check()
-                try:
-                    give(turn, piece)
-                except Exception as problem:  # raise it at the `yield`
-                    if hasattr(answer, "athrow"):
-                        await answer.athrow(problem)
-                    raise
+        await _give(turn, answer)
     except asyncio.CancelledError:
         turn.check()
         raise
+
+
+async def _give(turn: Turn, answer: Any) -> None:
+    if hasattr(answer, "__await__"):
+        await _give(turn, await answer)
+    elif hasattr(answer, "__aiter__"):
+        async for piece in answer:
+            turn.check()
+            try:
+                await _give(turn, piece)
+            except Exception as problem:  # raise it at the `yield`
+                if hasattr(answer, "athrow"):
+                    await answer.athrow(problem)
+                raise
+    else:
+        give(turn, answer)
 
 
 async def heard(child: Child) -> Result:
