@@ -47,6 +47,13 @@ class PythonLibrary(LibraryCase, unittest.TestCase):
         self.assertEqual(reply(self.rest_of()), "Snow")
         self.assertEqual(self.answer("async-ask", "t2"), [{"type": "ask", "message": "Really?"}])
 
+    def test_a_generator_that_catches_the_mistake_and_returns_fails_with_it(self):
+        for prompt in ("catches-and-returns", "async-catches-and-returns"):
+            with self.subTest(prompt):
+                lines = self.answer(prompt, prompt)
+                self.assert_failed(lines)
+                self.assertIn("TypeError: an agent cannot return or yield 7", lines[-1]["detail"])
+
     def test_what_an_async_function_gives_may_be_async_itself(self):
         self.begin("async-nested two words")
         said = [self.agent.line()["delta"] for _ in range(2)]

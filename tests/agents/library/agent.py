@@ -100,6 +100,20 @@ def catches(turn: Turn) -> Iterator[object]:
         yield "not said"
 
 
+def catches_and_returns(turn: Turn) -> Iterator[object]:
+    try:
+        yield 7
+    except TypeError:
+        print("caught at the yield")
+
+
+async def async_catches_and_returns(turn: Turn) -> AsyncIterator[object]:
+    try:
+        yield 7
+    except TypeError:
+        print("caught at the yield")
+
+
 def read(turn: Turn) -> dict[str, object]:
     def of(message: Any) -> dict[str, object]:
         files = [[file.name, file.media_type, file.url] for file in message.files]
@@ -294,7 +308,8 @@ async def async_ask(turn: Turn) -> None:
 ACTIONS: dict[str, Callable[[Turn], object]] = {
     "hello": lambda turn: "Hello, " + rest(turn), "words": words, "facts": lambda turn: {"days": 3},
     "dataclass": lambda turn: Facts(3), "mixed": lambda turn: ["one ", {"days": 3}, None, "two"], "nothing": lambda turn: None,
-    "number": lambda turn: 5, "numbers": numbers, "async-numbers": async_numbers, "catches": catches, "both": both,
+    "number": lambda turn: 5, "numbers": numbers, "async-numbers": async_numbers, "catches": catches,
+    "catches-and-returns": catches_and_returns, "async-catches-and-returns": async_catches_and_returns, "both": both,
     "both-in-a-list": lambda turn: [both(turn)], "read": read, "file": file,
     "tell": tell, "everything": everything, "client-tool": client_tool,
     "ask": lambda turn: turn.ask("Delete?", schema={"type": "object"}, id="q1"),

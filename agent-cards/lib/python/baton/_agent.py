@@ -188,7 +188,10 @@ def _give_pieces(turn: Turn, pieces: Any) -> None:
                 give(turn, piece)
             except Exception as problem:
                 if hasattr(pieces, "throw"):
-                    pieces.throw(problem)
+                    try:
+                        pieces.throw(problem)
+                    except StopIteration:  # it has caught the problem and returned
+                        pass
                 raise
     finally:
         if hasattr(pieces, "close"):  # lets a generator clean up before the turn ends

@@ -50,7 +50,10 @@ async def _give(turn: Turn, answer: Any) -> None:
                 await _give(turn, piece)
             except Exception as problem:  # raise it at the `yield`
                 if hasattr(answer, "athrow"):
-                    await answer.athrow(problem)
+                    try:
+                        await answer.athrow(problem)
+                    except StopAsyncIteration:  # it has caught the problem and returned
+                        pass
                 raise
     else:
         give(turn, answer)
