@@ -21,8 +21,10 @@ class PythonLibrary(LibraryCase, unittest.TestCase):
         with mock.patch.dict(library_case.UNREADABLE, TOO_MUCH):
             self.test_every_turn_that_cannot_be_read_is_failed_and_the_next_answered()
 
-    def test_a_dataclass_is_the_data_of_an_artifact(self):
-        self.assertEqual(self.answer("dataclass"), self.answer("facts"))
+    def test_a_dataclass_a_model_and_a_mapping_are_the_data_of_an_artifact(self):
+        for prompt in ("dataclass", "model", "mapping"):
+            with self.subTest(prompt):
+                self.assertEqual(self.answer(prompt), self.answer("facts"))
 
     def test_the_text_of_a_turn_is_a_str_and_the_older_name_of_say(self):
         program = ("import json, pickle\nfrom baton import Turn\n"

@@ -5,6 +5,7 @@ import subprocess
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from baton import Canceled, ChildFailed, Fail, Reject, Turn, agent
@@ -13,6 +14,16 @@ from baton import Canceled, ChildFailed, Fail, Reject, Turn, agent
 @dataclass
 class Facts:
     days: int
+
+
+class Model:
+    """Like a model of pydantic."""
+
+    def __iter__(self) -> Iterator[tuple[str, object]]:
+        yield "days", 3
+
+    def model_dump(self, *, mode: str) -> dict[str, object]:
+        return {"days": 3} if mode == "json" else {}
 
 
 def rest(turn: Turn) -> str:
@@ -307,7 +318,8 @@ async def async_ask(turn: Turn) -> None:
 
 ACTIONS: dict[str, Callable[[Turn], object]] = {
     "hello": lambda turn: "Hello, " + rest(turn), "words": words, "facts": lambda turn: {"days": 3},
-    "dataclass": lambda turn: Facts(3), "mixed": lambda turn: ["one ", {"days": 3}, None, "two"], "nothing": lambda turn: None,
+    "dataclass": lambda turn: Facts(3), "model": lambda turn: Model(), "mapping": lambda turn: MappingProxyType({"days": 3}),
+    "mixed": lambda turn: ["one ", {"days": 3}, None, "two"], "nothing": lambda turn: None,
     "number": lambda turn: 5, "numbers": numbers, "async-numbers": async_numbers, "catches": catches,
     "catches-and-returns": catches_and_returns, "async-catches-and-returns": async_catches_and_returns, "both": both,
     "both-in-a-list": lambda turn: [both(turn)], "read": read, "file": file,

@@ -162,6 +162,10 @@ def give(turn: Turn, answer: Any) -> None:
         from dataclasses import asdict
 
         turn.artifact("result", asdict(answer))
+    elif hasattr(answer, "model_dump") and not isinstance(answer, type):  # pydantic's, which iterates over its fields
+        turn.artifact("result", answer.model_dump(mode="json"))
+    elif hasattr(answer, "keys") and not isinstance(answer, type):  # a mapping, which iterates over its keys
+        turn.artifact("result", dict(answer))
     elif hasattr(answer, "__await__") or hasattr(answer, "__aiter__"):
         from baton._async import give_async
 
@@ -172,7 +176,7 @@ def give(turn: Turn, answer: Any) -> None:
         import reprlib
 
         raise TypeError(f"an agent cannot return or yield {reprlib.repr(answer)} ({type(answer).__name__}); it may be a str, a "
-                        "dict, a dataclass, None, or something to iterate over with these in it")
+                        "dict, a dataclass, a model of pydantic, None, or something to iterate over with these in it")
 
 
 def _give_pieces(turn: Turn, pieces: Any) -> None:
