@@ -224,6 +224,21 @@ async function aborted(turn) {
   });
 }
 
+async function inTurn(turn) {
+  const [oslo, rome] = [turn.delegate('weather', 'Oslo').result(), turn.delegate('weather', 'Rome').result()];
+  return `${(await oslo).text}; ${(await rome).text}`;
+}
+
+function heartbeat(turn) {
+  setTimeout(() => turn.progress(0.5), 1);
+  return 'early';
+}
+
+async function crashLater(turn) {
+  setTimeout(() => { throw new TypeError('the secret path'); }, 1); // crashes later
+  await turn.sleep(3_600_000);
+}
+
 const actions = {
   'hello': (turn) => `Hello, ${rest(turn)}`, words, 'facts': () => ({ days: 3 }),
   'mixed': () => ['one ', { days: 3 }, null, 'two'], 'nothing': () => undefined, 'number': () => 5, numbers,
@@ -237,6 +252,7 @@ const actions = {
   'half': () => 'half "\ud83d" pair \\ud83d, whole \u{1f600}', swallow, late, noise,
   'long': (turn) => 'x'.repeat(Number(rest(turn))), 'long-fail': (turn) => turn.fail('x'.repeat(9_000_000)),
   children, wait, caught, mine, detach, leave, 'rest-then-ask': restThenAsk, hurry, sleep, nap, endless, 'all-the-same': allTheSame, aborted, pieces,
+  'in-turn': inTurn, heartbeat, 'crash-later': crashLater,
   'uncaught': async (turn) => (await turn.delegate('weather', 'Atlantis').result()).text,
 };
 

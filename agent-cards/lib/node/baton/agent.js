@@ -12,6 +12,7 @@ const LINE_MAX_BYTES = (8 << 20) + (256 << 10); // Baton's limit, unless the car
 const TURN = /^\{"type": ?"turn", ?"protocol": ?\d+, ?"turn": ?("[^"\\]*")/;
 
 function agent(answer, { lineMaxBytes = LINE_MAX_BYTES } = {}) {
+  outliveEndedTurns();
   new Loop(answer, new Output(takeStandardOutput(), lineMaxBytes)).run(process.stdin);
 }
 
@@ -21,6 +22,17 @@ function takeStandardOutput() {
   process.stdout.on('error', () => process.exit(0)); // Baton has ended: exit silently
   process.stdout.write = (...printed) => process.stderr.write(...printed);
   return write;
+}
+
+// A timer or a promise that a turn has left behind gets Ended or Canceled from the turn's methods. If uncaught, that
+// would end the process, with the other turns. Other errors still end it.
+function outliveEndedTurns() {
+  process.on('uncaughtException', (problem) => {
+    if (problem instanceof Ended || problem instanceof Canceled) return console.error(`after the end of a turn: ${problem.stack}`);
+    if (process.listenerCount('uncaughtException') > 1) return; // the agent handles them
+    console.error(`${require('node:util').inspect(problem)}\n\nNode.js ${process.version}`);
+    process.exit(1);
+  });
 }
 
 class Loop {

@@ -65,7 +65,15 @@ class Child {
     return this._result !== undefined;
   }
 
-  async result({ timeout } = {}) {
+  // A rejection that the agent does not await must not end the process, with the other turns: another child may have
+  // failed first, or the turn may have been canceled.
+  result({ timeout } = {}) {
+    const result = this._heardWithin(timeout);
+    result.catch(() => {});
+    return result;
+  }
+
+  async _heardWithin(timeout) {
     const result = this._result ?? (await this._turn._unlessCanceled(this._heard, timeout));
     if (result === undefined) throw new Error(`${this.agent} has not answered within ${timeout} ms`);
     if (result.error !== undefined) throw new ChildFailed(this.agent, result);
