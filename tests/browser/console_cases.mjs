@@ -310,6 +310,14 @@ export const keys = {
     await page.locator("dialog .code").waitFor();
     await page.unroute("**/operate/v1/keys");
     for (let i = 0; i < 3; ++i) await page.keyboard.press("Escape");
+    // A page that was loaded over plain HTTP from another host has no clipboard, but copies all the same.
+    await page.evaluate(() => {
+      Object.defineProperty(navigator, "clipboard", { value: undefined });
+      document.addEventListener("copy", () => (document.title = document.activeElement.value ?? ""), { once: true });
+    });
+    await page.click("dialog button:has-text('Copy')");
+    assert.equal(await page.title(), await page.locator("dialog .code").innerText());
+    await page.evaluate(() => (document.title = ""));
     const first = await shown();
     assert.match(first, /^baton_[0-9A-Za-z]{57}$|^baton_[0-9A-Za-z]{8}_[0-9A-Za-z]+$/);
     assert.ok(!(await page.content()).includes(first), "the key is still on the page");

@@ -100,9 +100,9 @@ export function copied(id, shown) {
 export function copyButton(shown, name, textOf) {
   const button = h("button", { type: "button", class: "link copy", "aria-label": name }, shown);
   button.addEventListener("click", async () => {
-    await copy(textOf());
-    say(button, "Copied");
-    button.setAttribute("aria-label", "Copied");
+    const said = await copy(textOf()).then(() => "Copied", () => "Not copied");
+    say(button, said);
+    button.setAttribute("aria-label", said);
     setTimeout(() => {
       say(button, shown);
       button.setAttribute("aria-label", name);
@@ -111,15 +111,23 @@ export function copyButton(shown, name, textOf) {
   return button;
 }
 
-/** @param {string} text */
+/**
+ * Rejects if the browser does not allow copying.
+ * @param {string} text
+ */
 export async function copy(text) {
   // Pages loaded over plain HTTP from another host have no clipboard.
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const field = h("textarea", { value: text, class: "unseen" });
-  document.body.append(field);
+  // While a dialog is open, nothing outside of it can be selected.
+  (document.querySelector("dialog[open]") ?? document.body).append(field);
+  field.focus({ preventScroll: true });
   field.select();
-  document.execCommand("copy");
+  const isCopied = document.execCommand("copy");
   field.remove();
+  focused?.focus({ preventScroll: true });
+  if (!isCopied) throw new Error("The browser does not allow copying.");
 }
 
 /** @param {number | undefined} value */
