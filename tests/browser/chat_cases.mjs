@@ -43,6 +43,12 @@ export const chatStreamed = {
     await page.locator("[name=message]").pressSequentially(`hold ${gate}`);
     await page.press("[name=message]", "Shift+Enter");
     await page.locator("[name=message]").pressSequentially("say two");
+    // The Enter of an input method confirms the words that it composes. Safari marks it by its code alone.
+    const isTaken = (mark) => {
+      const event = new KeyboardEvent("keydown", { key: "Enter", cancelable: true, bubbles: true, ...mark });
+      return !document.activeElement.dispatchEvent(event);
+    };
+    for (const mark of [{ isComposing: true }, { keyCode: 229 }]) assert.equal(await page.evaluate(isTaken, mark), false);
     await page.press("[name=message]", "Enter");
     await sees(page, ".mine", "say one");
     await sees(page, ".theirs", "one");

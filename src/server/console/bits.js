@@ -130,6 +130,13 @@ export async function copy(text) {
   if (!isCopied) throw new Error("The browser does not allow copying.");
 }
 
+/**
+ * Whether the key belongs to an input method that is composing words, as its Enter does. Safari marks that by the key's
+ * code alone.
+ * @param {KeyboardEvent} event
+ */
+export const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
 /** @param {number | undefined} value */
 export function number(value) {
   return value === undefined || value === null ? "–" : value.toLocaleString("en-US");

@@ -1,5 +1,5 @@
 // The form for the user's messages: a text and files, by keyboard, button, pasting or dragging. Pictures have a preview.
-import { bytes } from "./bits.js";
+import { bytes, isComposing } from "./bits.js";
 import { told } from "./chat-api.js";
 import { fill, h, say } from "./dom.js";
 
@@ -67,7 +67,7 @@ export class Compose {
       this.submit();
     });
     this.words.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
       event.preventDefault();
       this.form.requestSubmit();
     });

@@ -1,6 +1,6 @@
 // One conversation in the list: its title, which can be changed in place, and a button to delete it.
 import { told } from "./chat-api.js";
-import { state as stateMark } from "./bits.js";
+import { isComposing, state as stateMark } from "./bits.js";
 import { h, say } from "./dom.js";
 import { when } from "./when.js";
 
@@ -66,7 +66,7 @@ export function fieldFor({ title }, acts) {
     }
   });
   field.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
+    if (event.key !== "Escape" || isComposing(event)) return;
     event.stopPropagation();
     acts.leave();
   });

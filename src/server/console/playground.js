@@ -1,6 +1,6 @@
 // Talking to an agent over a chosen protocol, with the raw traffic beside the conversation.
 import { agentProof, agents, me, proof } from "./api.js";
-import { state, states } from "./bits.js";
+import { isComposing, state, states } from "./bits.js";
 import { append, fill, h, say } from "./dom.js";
 import { fieldsOf } from "./form.js";
 import { Page, told } from "./page.js";
@@ -41,7 +41,7 @@ class Playground extends Page {
       this.attempt(() => this.saySomething());
     });
     this.words.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
       event.preventDefault();
       form.requestSubmit();
     });
