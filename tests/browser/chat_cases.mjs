@@ -192,7 +192,7 @@ export const chatApproval = {
 export const chatForm = {
   name: "Chat: a question with a schema gets matching inputs, and one for a single value its buttons",
   chat: "stage",
-  async run(page) {
+  async run(page, { server }) {
     const properties = { size: { type: "integer", title: "Size" }, color: { enum: ["red", "green"], title: "Color" } };
     await says(page, line({ type: "ask", message: "Which one?", schema: { type: "object", properties, required: ["size"] } }));
     await sees(page, ".question-box", "Which one?");
@@ -212,6 +212,17 @@ export const chatForm = {
     await says(page, line({ type: "ask", message: "And your name?" }));
     await says(page, "Ada");
     await sees(page, ".theirs", 'The answer was ["Ada"]');
+    // A question does not take the keys of somebody who writes a title.
+    const gate = randomUUID();
+    const asks = line({ type: "ask", message: "How large?", schema: { type: "object", properties } });
+    await says(page, `hold ${gate}\n${asks}`);
+    await page.locator(".compose >> text=Stop").waitFor();
+    await page.locator(".rename").first().click();
+    await page.locator(".renaming input").focus();
+    server.open(gate, "stage");
+    await sees(page, ".question-box", "How large?");
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    assert.equal(await page.evaluate(() => document.activeElement.matches(".renaming input")), true);
   },
 };
 

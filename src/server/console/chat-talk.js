@@ -189,11 +189,12 @@ export class Talk extends EventTarget {
       question.scrollIntoView({ block: this.isTall(question) ? "start" : "nearest" });
       const now = document.activeElement;
       const writes = now?.matches("textarea") && /** @type {HTMLTextAreaElement} */ (now).value !== "";
+      const renames = now?.matches("input");
       const hasKeys = matchMedia("(pointer: fine)").matches;
       /** @type {HTMLElement | null} */
       const field = question.querySelector("form :is(input, select, textarea)");
       // Not a button: a key that is still down must not decide.
-      if (hasKeys && !writes && run.hasForm) (field ?? question).focus({ preventScroll: true });
+      if (hasKeys && !writes && !renames && run.hasForm) (field ?? question).focus({ preventScroll: true });
     });
   }
 
