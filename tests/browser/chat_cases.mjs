@@ -189,6 +189,31 @@ export const chatApproval = {
   },
 };
 
+export const chatUnsent = {
+  name: "Chat: an answer that cannot be sent comes back before what was written meanwhile",
+  chat: "stage",
+  expectsErrors: true, // the browser logs the lost connections
+  async run(page) {
+    await says(page, line({ type: "ask", message: "And your name?" }));
+    await sees(page, ".question-box", "And your name?");
+    let lose = () => {};
+    const isLost = new Promise((resolve) => (lose = resolve));
+    await page.route("**", async (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      await isLost;
+      return route.abort();
+    });
+    await says(page, "Ada");
+    await page.fill("[name=message]", "One more thing");
+    lose();
+    await page.waitForFunction(() => document.querySelector("[name=message]").value === "Ada\nOne more thing");
+    await sees(page, ".compose .problem", "cannot be reached");
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.press("[name=message]", "Enter");
+    await sees(page, ".theirs", "The answer was");
+  },
+};
+
 export const chatForm = {
   name: "Chat: a question with a schema gets matching inputs, and one for a single value its buttons",
   chat: "stage",

@@ -148,7 +148,7 @@ export class Compose {
       for (const { url } of files) URL.revokeObjectURL(url);
     } catch (error) {
       this.tell(told(error));
-      this.words.value ||= text;
+      this.words.value = [text, this.words.value].filter((words) => words !== "").join("\n");
       this.files = [...files, ...this.files];
       this.showFiles();
     }
