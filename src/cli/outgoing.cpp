@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 
 #include "app/files.h"
 #include "base/base64.h"
@@ -68,8 +69,23 @@ auto wrong_message(const std::string& what) {
   return base::fail(base::ErrorCode::invalid_argument, what);
 }
 
+// Reads the descriptor: /dev/stdin cannot be opened if it is a socket, as Node makes it for child processes,
+// and begins a file anew that a shell has read in part.
+base::Result<std::string> standard_input() {
+  std::string text, piece(64 << 10, '\0');
+  while (true) {
+    const ssize_t got = ::read(STDIN_FILENO, piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return wrong_message("cannot read standard input");
+    if (got == 0) return text;
+    text.append(piece, 0, static_cast<std::size_t>(got));
+    if (text.size() > kSentFileMax)
+      return wrong_message("standard input is larger than " + std::to_string(kSentFileMax) + " bytes");
+  }
+}
+
 base::Result<std::string> message_text(const std::vector<std::string>& words) {
-  if (words.size() == 1 && words[0] == "-") return app::read_file("/dev/stdin", kSentFileMax);
+  if (words.size() == 1 && words[0] == "-") return standard_input();
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;

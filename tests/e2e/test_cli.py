@@ -1,9 +1,12 @@
 """The program's client commands, as used by a script: JSON lines and exit codes. Their output here is A2A 0.1;
 test_cli_a2a.py has the other versions."""
 import json
+import os
 import re
 import signal
+import socket
 import subprocess
+import tempfile
 import threading
 
 import client
@@ -48,6 +51,24 @@ class Cli(harness.ServerCase):
         self.assertEqual(code, DONE)
         text = "".join(client.text_of(line["artifact"]) for line in lines if "artifact" in line)
         self.assertEqual(text.strip(), "from a pipe ünï")
+
+    def test_send_reads_standard_input_also_from_a_socket_and_only_the_rest_of_a_file(self):
+        ours, theirs = socket.socketpair()
+        file = tempfile.TemporaryFile()
+        self.addCleanup(file.close)
+        file.write(b"read before\nthe rest")
+        file.flush()
+        os.lseek(file.fileno(), len("read before\n"), os.SEEK_SET)
+        with ours, theirs:
+            ours.sendall(b"the rest")
+            ours.shutdown(socket.SHUT_WR)
+            for source in (theirs, file):
+                with self.subTest(source=source):
+                    done = subprocess.run(
+                        [harness.PROGRAM, "send", "-", "--url", f"http://127.0.0.1:{self.server.port}"], stdin=source.fileno(),
+                        capture_output=True, text=True, check=False, timeout=client.scaled(60), env=harness.program_environment())
+                    self.assertEqual(done.returncode, DONE, done.stderr)
+                    self.assertIn("\nthe rest\n", done.stdout)
 
     def test_send_without_stream_prints_the_task(self):
         code, lines, _ = self.run_baton("send", "--no-stream", "x")
