@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 
 #include "app/logging.h"
+#include "cli/exit_code.h"
 #include "cli/printable.h"
 
 namespace baton::cli {
@@ -85,8 +88,11 @@ void Console::end() {
 void Console::put(std::string_view text) {
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  // The reader is gone, as in `baton watch ... | head`. The task itself keeps running.
-  if (!written) std::_Exit(kExitPipe);
+  if (written) return;
+  // The task itself keeps running. A reader that is gone, as in `baton watch ... | head`, is no fault.
+  if (errno == EPIPE) std::_Exit(kExitPipe);
+  std::fprintf(stderr, "baton: standard output cannot be written: %s\n", std::strerror(errno));
+  std::_Exit(kExitNotSaved);
 }
 
 }  // namespace baton::cli

@@ -13,7 +13,8 @@ enum ExitCode : int {
   kExitNoAnswer = 4,  // the server cannot be reached, or answered with an error, as it does when the task
                       // to cancel has already ended
   kExitCanceled = 5,  // the task was cancelled
-  kExitNotSaved = 6,  // the task completed, but a file of it could not be saved
+  kExitNotSaved = 6,  // the task completed, but a file of it could not be saved; or the output could not be
+                      // written
   kExitRunning = 7,   // the task has not ended yet
   kExitInterrupted = 130,  // Ctrl-C
 };

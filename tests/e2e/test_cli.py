@@ -12,7 +12,7 @@ import threading
 import client
 import harness
 
-DONE, FAILED, USAGE, WAITS, NO_ANSWER, CANCELED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+DONE, FAILED, USAGE, WAITS, NO_ANSWER, CANCELED, NOT_SAVED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 130
 
 
 class Cli(harness.ServerCase):
@@ -69,6 +69,14 @@ class Cli(harness.ServerCase):
                         capture_output=True, text=True, check=False, timeout=client.scaled(60), env=harness.program_environment())
                     self.assertEqual(done.returncode, DONE, done.stderr)
                     self.assertIn("\nthe rest\n", done.stdout)
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([harness.PROGRAM, "agents", "--url", f"http://127.0.0.1:{self.server.port}"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False, timeout=client.scaled(60),
+                                  env=harness.program_environment())
+        self.assertEqual((done.returncode, done.stderr),
+                         (NOT_SAVED, "baton: standard output cannot be written: No space left on device\n"))
 
     def test_send_without_stream_prints_the_task(self):
         code, lines, _ = self.run_baton("send", "--no-stream", "x")
