@@ -28,7 +28,7 @@ constexpr std::string_view kChatHelp =
     "/task        shows the last task\n"
     "/quit        ends the chat, like Ctrl-D; Ctrl-C also ends it during an answer";
 
-// Lines of standard input, until Ctrl-C.
+// Lines of standard input, until Ctrl-C. They may end like those of Windows.
 class Lines {
  public:
   explicit Lines(int interrupt) : interrupt_(interrupt) {}
@@ -39,6 +39,7 @@ class Lines {
       if (const std::size_t end = read_.find('\n'); end != std::string::npos) {
         std::string line = read_.substr(0, end);
         read_.erase(0, end + 1);
+        if (line.ends_with('\r')) line.pop_back();
         return line;
       }
       if (!read_more()) return read_.empty() ? std::nullopt : std::optional(std::exchange(read_, {}));

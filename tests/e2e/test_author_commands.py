@@ -432,6 +432,10 @@ class Chat(Commands, harness.ServerCase):
         self.assertEqual(len(set(contexts)), 2)
         self.assertEqual("".join(self.texts(out)).replace(" ", ""), "onetwothree")
 
+    def test_lines_may_end_like_those_of_windows(self):
+        code, out, said = self.chat("say one\r\n/quit\r\nsay two\r\n")
+        self.assertEqual((code, "".join(self.texts(out)).strip(" ")), (DONE, "one"), said)
+
     def test_the_next_line_answers_a_question(self):
         code, out, said = self.chat("ask which one?\nthis\n")
         # An answer may come in several updates.
