@@ -21,12 +21,13 @@
 namespace baton::cli {
 namespace {
 
-constexpr std::string_view kChatHelp =
-    "/1           sends the agent's first example, /2 its second\n"
-    "/file NAME   sends a file with your next message\n"
-    "/new         starts a new conversation\n"
-    "/task        shows the last task\n"
-    "/quit        ends the chat, like Ctrl-D; Ctrl-C also ends it during an answer";
+constexpr std::array<std::string_view, 5> kChatHelp{
+    "/1           sends the agent's first example, /2 its second",
+    "/file NAME   sends a file with your next message",
+    "/new         starts a new conversation",
+    "/task        shows the last task",
+    "/quit        ends the chat, like Ctrl-D; Ctrl-C also ends it during an answer",
+};
 
 // Lines of standard input, until Ctrl-C. They may end like those of Windows.
 class Lines {
@@ -149,7 +150,7 @@ class Chat {
     } else if (word == "/file" && space != std::string::npos) {
       files_.push_back(line.substr(space + 1));
     } else {
-      console.text(std::string(kChatHelp) + "\n");
+      for (const std::string_view help : kChatHelp) console.print_note(help);
     }
   }
 

@@ -436,6 +436,11 @@ class Chat(Commands, harness.ServerCase):
         code, out, said = self.chat("say one\r\n/quit\r\nsay two\r\n")
         self.assertEqual((code, "".join(self.texts(out)).strip(" ")), (DONE, "one"), said)
 
+    def test_help_is_no_line_of_json(self):
+        code, out, said = self.chat("/help\nsay one\n")
+        self.assertEqual((code, "".join(self.texts(out)).strip()), (DONE, "one"))
+        self.assertIn("/quit ", said)
+
     def test_the_next_line_answers_a_question(self):
         code, out, said = self.chat("ask which one?\nthis\n")
         # An answer may come in several updates.
