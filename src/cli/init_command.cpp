@@ -211,6 +211,7 @@ int init_command(const InitOptions& options) {
     if (fs::exists(agent.folder)) return not_made(agent.folder.string() + " already exists");
   }
   if (options.description.empty()) agents.front().description = description_for(name, kind);
+  if (!base::is_utf8(agents.front().description)) return not_made("the description is not UTF-8");
   std::string made;
   for (const NewAgent& agent : agents) {
     if (!make(agent, *language)) return kExitNotSaved;

@@ -12,6 +12,7 @@
 
 #include "app/check_cards.h"
 #include "base/id.h"
+#include "base/text.h"
 #include "cli/agent_commands.h"
 #include "cli/exit_code.h"
 #include "cli/local_server.h"
@@ -165,6 +166,11 @@ void say_guess(const std::string& io) {
 int run_command(const RunOptions& options) {
   const auto program = read_program(options.command);
   if (!program) return failed(program.error(), kExitUsage);
+  for (const std::string& word : program->command) {
+    if (!base::is_utf8(word))
+      return failed({ErrorCode::invalid_argument, word + " is not UTF-8, so no card can name it", {}},
+                    kExitUsage);
+  }
   if (!options.save.empty() && fs::exists(options.save))
     return failed({ErrorCode::already_exists, options.save + " already exists", {}}, kExitUsage);
   const std::string name = name_of(*program), io = options.io.empty() ? "guess" : options.io;

@@ -169,6 +169,11 @@ class Init(FolderCase):
         card = json.loads((self.folder / "agent-cards/mine/card.json").read_text(encoding="utf-8"))
         self.assertEqual([card["description"], card["skills"][0]["description"]], ['Says "no".'] * 2)
 
+    def test_a_description_that_is_not_utf_8_is_refused(self):
+        code, _, said = self.run_baton("init", "mine", "--description", "caf\udce9")
+        self.assertEqual((code, said), (USAGE, "baton: the description is not UTF-8\n"))
+        self.assertFalse((self.folder / "mine").exists())
+
     def test_the_description_is_asked_for_at_a_terminal(self):
         for typed, kept in (("  Greets people. ", "Greets people."), ("", "Repeats the message.")):
             terminal, its = pty.openpty()
@@ -262,6 +267,11 @@ class Run(FolderCase):
             code, out, said = self.run_baton("run", "--", program, stdin="x\n")
             self.assertEqual((code, out), (USAGE, ""))
             self.assertIn(f"{program}: file not found", said)
+
+    def test_a_word_that_is_not_utf_8_is_refused(self):
+        code, out, said = self.run_baton("run", "--", "cat", "caf\udce9", stdin="x\n")
+        self.assertEqual((code, out), (USAGE, ""))
+        self.assertIn("is not UTF-8", said)
 
     def test_a_file_that_nothing_runs_is_refused_with_what_to_do(self):
         (self.folder / "agent.txt").write_text("no", encoding="utf-8")
