@@ -173,8 +173,9 @@ class ModelAnswerReading {
       return;
     }
     if (answer_.error()) return take_error(*answer_.error());
-    const bool was_settled = std::exchange(is_settled_, answer_.has_settled());
-    if (answer_.end() != AnswerReader::End::none && !(was_settled && is_settled_))
+    const bool is_piece = std::exchange(pieces_, answer_.pieces()) != answer_.pieces();
+    const bool settles = answer_.has_settled() && !std::exchange(is_settled_, answer_.has_settled());
+    if (answer_.end() != AnswerReader::End::none && (!ended_ || is_piece || settles))
       ended_ = std::chrono::steady_clock::now();
     if (!show(std::move(*piece))) return;
     is_over_ = answer_.is_over();
@@ -211,6 +212,7 @@ class ModelAnswerReading {
   bool is_whole_ = false;
   bool has_said_ = false;
   bool is_over_ = false;     // nothing that follows counts
+  std::size_t pieces_ = 0;   // as the answer counts them
   bool is_settled_ = false;  // the server has said the end by itself
   // When the server said the end, the last time with a piece.
   std::optional<std::chrono::steady_clock::time_point> ended_;

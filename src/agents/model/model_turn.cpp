@@ -370,9 +370,10 @@ class ModelTurn : public LoopTurn<ModelTurn> {
         end_tool_span(work_->timers[at], work_->calls[at].name, work_->calls[at].id,
                       result.error.empty() ? "" : "failed");
       }
+      const bool has_images = told.parts.size() > 1;
       request_.messages.push_back(std::move(told));
+      if (has_images) drop_old_images(request_.messages, takes_images_ ? kTurnImageBytesMax : 0);
     }
-    drop_old_images(request_.messages, takes_images_ ? kTurnImageBytesMax : 0);
     // A child may have waited for the caller's answer; the engine's clock stops during that time, too.
     deadline_ += Clock::now() - work_->begun;
     work_.reset();

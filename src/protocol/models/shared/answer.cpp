@@ -43,10 +43,13 @@ base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
   if (error_) return piece;
   if (!answer.is_object()) return base::fail(base::ErrorCode::invalid_argument, "it is not an object");
   const std::size_t held_before = held();
+  const bool has_ended = end() != End::none;
   if (const auto is_read = read(answer, piece); !is_read) return base::fail(is_read.error());
   if (const auto room = check_room(); !room) return base::fail(room.error());
   text_ += piece.text;
   adds_ = !piece.reasoning.empty() || held() != held_before;
+  goes_on_ |= has_ended && adds_;
+  pieces_ += adds_ ? 1 : 0;
   return piece;
 }
 

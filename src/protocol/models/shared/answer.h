@@ -56,9 +56,11 @@ class AnswerReader {
 
   End end() const;
   bool has_ended_early() const { return end() == End::cut || end() == End::filtered; }
-  // Whether the newest event only reported the end, or something about the whole answer. Some servers report
-  // an end with every piece of the answer: then only the end of the stream is one.
-  bool has_settled() const { return end() != End::none && !adds_; }
+  // Whether the server has reported the end by itself, as most do. Some report one with every piece of the
+  // answer: then only the end of the stream is one.
+  bool has_settled() const { return end() != End::none && !adds_ && !goes_on_; }
+  // How many events were a part of the answer.
+  std::size_t pieces() const { return pieces_; }
   // Whether nothing that counts follows, not even the usage.
   bool is_over() const { return is_over_; }
   const std::string& finish_reason() const { return finish_reason_; }
@@ -109,7 +111,9 @@ class AnswerReader {
   Counts counts_;
   std::string text_;
   std::string model_;
-  bool adds_ = false;  // the newest event was a part of the answer
+  std::size_t pieces_ = 0;
+  bool adds_ = false;     // the newest event was a part of the answer
+  bool goes_on_ = false;  // a part of the answer came after an end
 };
 
 }  // namespace baton::protocol::models

@@ -312,7 +312,8 @@ TEST_CASE("RunStream: for a client that resumes no frames of the events that it 
     CAPTURE(has);
     int told = 0, written = 0;
     Reader reader(bench, task, {0}, RunPosition{{has}}, {}, std::make_unique<AskingView>(told, written));
-    CHECK(blocks_in(reader.pull_to_end()).size() == static_cast<std::size_t>(written));
+    const auto blocks = blocks_in(reader.pull_to_end());
+    CHECK(blocks.size() == static_cast<std::size_t>(written));
     if (has == 0) all = told;
     CHECK(told == all);
     CHECK((written == all) == (has == 0));
