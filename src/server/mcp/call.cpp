@@ -148,6 +148,8 @@ std::string block_of(std::string message, std::string_view event_id) {
   // Agents' data and schemas are kept byte for byte, and may have line ends.
   make_one_line(message);
   if (!event_id.empty()) protocol::append_sse_field(block, "id", event_id);
+  // The clients of Java's SDK and of Spring AI drop an event that does not name its type.
+  protocol::append_sse_field(block, "event", "message");
   protocol::append_sse(block, 0, message);
   return block;
 }

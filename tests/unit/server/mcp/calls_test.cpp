@@ -318,6 +318,19 @@ TEST_CASE("MCP: progress of any size can be told, and the stream be taken up aga
   turn->sink->finish(agents::Done{});
 }
 
+TEST_CASE("MCP: every event of a stream names its type, without which Spring AI's client drops it") {
+  Bench bench;
+  const auto turn = bench.begin("t1");
+  turn->sink->emit(note("one"));
+  wait_for_note(bench.engine, "t1", "one");
+  const auto listening = bench.listen(R"("t1")"), resumed = bench.resume("t1");
+  std::string told = pull_to(listening, "notifications/tasks") + pull_to(resumed, "notifications/progress");
+  turn->sink->finish(agents::Done{});
+  told += pull_to(resumed, R"("result")");
+  CHECK(count_of(told, "\ndata: ") >= 3);
+  CHECK(count_of(told, "event: message\ndata: ") == count_of(told, "\ndata: "));
+}
+
 TEST_CASE("MCP: a stream about tasks looks for no more ids than it may have") {
   Bench bench;
   const auto turn = bench.begin("t1");
