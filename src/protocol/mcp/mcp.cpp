@@ -231,7 +231,9 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
 
   const Value meta = request.params["_meta"];
   const bool says_version = !meta[kVersionMember].missing();
-  request.is_modern = says_version || (!head.version.empty() && !is_legacy(head.version));
+  // No version is agreed on yet, so the header names the newest one that the client knows.
+  const bool negotiates = request.method == "initialize";
+  request.is_modern = says_version || (!negotiates && !head.version.empty() && !is_legacy(head.version));
   if (request.is_modern && says_version) {
     if (auto failure = check_modern(request, head)) return refuse(request.id, std::move(*failure));
     request.client = abilities_in(meta[kCapabilitiesMember]);

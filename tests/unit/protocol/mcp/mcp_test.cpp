@@ -70,6 +70,17 @@ TEST_CASE("MCP: a request of an earlier revision needs no headers, and an unknow
   CHECK(agreed_version("2026-07-28") == "2025-11-25");
 }
 
+TEST_CASE("MCP: initialize is negotiated also if its header names a version that is not known here") {
+  // Java's SDK and Hermes Agent send the header with the newest version that they know.
+  const std::string begin =
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2099-01-01"}})";
+  CHECK(outcome(begin, {"2099-01-01", "", ""}) == "legacy");
+  CHECK(outcome(begin, {"2026-07-28", "", ""}) == "legacy");
+  CHECK(outcome(R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})", {"2099-01-01", "", ""}) == "-32600 400");
+  CHECK(outcome(modern("initialize"), {"2026-07-28", "initialize", ""}) == "modern");
+  CHECK(outcome(modern("initialize"), {"", "initialize", ""}) == "-32020 400");
+}
+
 TEST_CASE("MCP: arguments become a message, and wrong ones say what is wrong") {
   const auto read = [](std::string_view json) {
     const auto document = json::Document::parse_view(json);
