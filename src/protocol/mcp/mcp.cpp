@@ -295,7 +295,8 @@ void write_input_schema(Writer& out) {
   out.raw(
       R"({"type":"object","properties":{)"
       R"("message":{"type":"string","description":"What the agent is to do, or the answer to its question."},)"
-      R"("data":{"description":"JSON for the agent: input, or an answer that fits its question's schema."},)"
+      R"("data":{"type":"object",)"
+      R"("description":"JSON for the agent: input, or an answer that fits its question's schema."},)"
       R"("files":{"type":"array","description":"Files for the agent, each with its bytes or its URL.",)"
       R"("items":{"type":"object","properties":{"name":{"type":"string"},"mimeType":{"type":"string"},)"
       R"("data":{"type":"string","contentEncoding":"base64"},"uri":{"type":"string"}}}},)"

@@ -83,7 +83,8 @@ struct Arguments {
 };
 // Fails with a text for the model that made the call.
 base::Result<Arguments> read_arguments(json::Value arguments);
-// Writes the JSON Schema that `read_arguments` accepts.
+// Writes a JSON Schema whose values `read_arguments` accepts. Every argument has one type, because Gemini CLI
+// leaves out a tool with an argument that has none; so `data` is an object there.
 void write_input_schema(json::Writer& out);
 
 // The state of a task, as the tasks extension names it. `asks`: the client can be asked the question that the

@@ -104,6 +104,33 @@ TEST_CASE("MCP: arguments become a message, and wrong ones say what is wrong") {
   CHECK_FALSE(read(R"({"message":"hi","taskId":7})").has_value());
 }
 
+// The first property, at any depth, without exactly one type; empty: there is none.
+std::string untyped_in(json::Value schema) {
+  for (const json::Value property : schema["properties"]) {
+    const json::Value items = property["items"];
+    const bool is_list = property["type"].string() == "array";
+    if (!property["type"].is_string() || (is_list && !items["type"].is_string()))
+      return std::string(property.key());
+    std::string inner = untyped_in(property) + untyped_in(items);
+    if (!inner.empty()) return inner;
+  }
+  return {};
+}
+
+TEST_CASE("MCP: every argument has one type, without which Gemini CLI leaves the tool out") {
+  std::string schema;
+  json::Writer out(schema);
+  write_input_schema(out);
+  const auto document = json::Document::parse_view(schema);
+  REQUIRE(document.has_value());
+  CHECK(document->root()["type"].string() == "object");
+  CHECK(document->root()["properties"].size() == 6);
+  CHECK(untyped_in(document->root()).empty());
+  const auto list = json::Document::parse_view(R"({"data":[1]})");
+  REQUIRE(list.has_value());
+  CHECK(read_arguments(list->root())->message.parts.at(0).content == "[1]");
+}
+
 task::Task task_with(task::State state, std::vector<task::Part> parts) {
   task::Task task;
   task.id.value = "t";
