@@ -328,11 +328,26 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
   const State state = task.status.state;
   std::string text;
   std::vector<std::string_view> data;
+  bool has_files = false;
+  const auto write_about = [&](Writer& about) {
+    about.object([&] {
+      about.member("state", task::name_of(state));
+      if (!has_files) about.member("text", text);
+      if (!has_files && !data.empty())
+        about.key("data").each(data, [&](std::string_view one) { about.raw(one); });
+      if (task::is_waiting(state) && task.status.message) {
+        if (const std::string schema = question_schema(*task.status.message); !schema.empty())
+          about.key("schema").raw(schema);
+      }
+      about.member("taskId", task.id.value).member("contextId", task.context.value);
+    });
+  };
   out.key("content").array([&] {
     each_content(task, tasks_url, [&](const FileAt& file) {
       write_content(out, file);
       if (file.part.kind == Part::Kind::text) text += (text.empty() ? "" : "\n") + file.part.content;
       if (file.part.kind == Part::Kind::data) data.push_back(file.part.content);
+      has_files = has_files || file.part.kind == Part::Kind::raw || file.part.kind == Part::Kind::url;
     });
     if (task::is_waiting(state)) {
       write_text(out, "The agent waits for an answer. To answer, call this tool again with taskId \"" +
@@ -344,16 +359,17 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
                  "The agent is still working. To wait for it, call this tool again with only the taskId \"" +
                      task.id.value + "\".");
     }
+    if (!has_files) return;
+    std::string about;
+    Writer in_text(about);
+    write_about(in_text);
+    write_text(out, about);
   });
-  out.key("structuredContent").object([&] {
-    out.member("state", task::name_of(state)).member("text", text);
-    if (!data.empty()) out.key("data").each(data, [&](std::string_view one) { out.raw(one); });
-    if (task::is_waiting(state) && task.status.message) {
-      if (const std::string schema = question_schema(*task.status.message); !schema.empty())
-        out.key("schema").raw(schema);
-    }
-    out.member("taskId", task.id.value).member("contextId", task.context.value);
-  });
+  // Claude Code and Codex show a model nothing else of a result that has it, so files would be lost.
+  if (!has_files) {
+    out.key("structuredContent");
+    write_about(out);
+  }
   const bool is_error = task::is_terminal(state) && state != State::completed;
   if (is_error) out.member("isError", true);
 }
