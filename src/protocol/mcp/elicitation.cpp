@@ -1,5 +1,8 @@
 #include "protocol/mcp/elicitation.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.h"
 #include "task/state.h"
 
@@ -15,12 +18,24 @@ using task::Part;
 
 constexpr std::size_t kSchemaShownMax = 4000;
 
+bool are_texts(Value list) {
+  if (!list.is_array() || list.size() == 0) return false;
+  for (const Value one : list) {
+    if (!one.is_string()) return false;
+  }
+  return true;
+}
+
 bool is_primitive(Value schema) {
   const std::string_view type = schema["type"].string();
   if (type == "string" || type == "number" || type == "integer" || type == "boolean") return true;
-  if (!type.empty() || !schema["enum"].is_array() || schema["enum"].size() == 0) return false;
-  for (const Value one : schema["enum"]) {
-    if (!one.is_string()) return false;
+  return type.empty() && are_texts(schema["enum"]);
+}
+
+bool have_titles(Value choices) {
+  if (!choices.is_array() || choices.size() == 0) return false;
+  for (const Value one : choices) {
+    if (!one["const"].is_string() || !one["title"].is_string()) return false;
   }
   return true;
 }
@@ -28,7 +43,7 @@ bool is_primitive(Value schema) {
 // A choice of several texts, which is the one list that a form may have.
 bool is_choice_of_several(Value schema) {
   return schema["type"].string() == "array" &&
-         (schema["items"]["enum"].is_array() || schema["items"]["anyOf"].is_array());
+         (are_texts(schema["items"]["enum"]) || have_titles(schema["items"]["anyOf"]));
 }
 
 bool is_form(Value schema) {
@@ -38,6 +53,26 @@ bool is_form(Value schema) {
     if (!is_primitive(one) && !is_choice_of_several(one)) return false;
   }
   return true;
+}
+
+// Writes a field of a form, with a type and without a format that MCP does not know: the clients of the SDKs
+// of TypeScript and C# refuse the whole question because of either. The answer is still checked against the
+// question's own schema.
+void write_field(Writer& out, Value field) {
+  constexpr std::array<std::string_view, 4> kFormats{"email", "uri", "date", "date-time"};
+  const bool lacks_type = field["type"].string().empty() && field["enum"].is_array();
+  const bool has_format = std::ranges::count(kFormats, field["format"].string()) > 0;
+  out.object([&] {
+    if (lacks_type) out.member("type", "string");
+    for (const Value member : field) {
+      const bool is_left_out =
+          (lacks_type && member.key() == "type") || (!has_format && member.key() == "format");
+      if (is_left_out) continue;
+      out.key(member.key());
+      member.key() == "items" && member.is_object() ? write_field(out, member)
+                                                    : static_cast<void>(out.raw(member.raw()));
+    }
+  });
 }
 
 void write_one_field(Writer& out, std::string_view field) {
@@ -54,14 +89,22 @@ void write_form(Writer& out, const Message& question) {
   const Value schema = document.root();
   if (is_form(schema)) {
     out.object([&] {
-      out.member("type", "object").key("properties").raw(schema["properties"].raw());
+      out.member("type", "object").key("properties").object([&] {
+        for (const Value field : schema["properties"]) {
+          out.key(field.key());
+          write_field(out, field);
+        }
+      });
       if (schema["required"].is_array()) out.key("required").raw(schema["required"].raw());
     });
     return;
   }
-  if (is_primitive(schema)) return write_one_field(out, text);
   std::string field;
   Writer one(field);
+  if (is_primitive(schema)) {
+    write_field(one, schema);
+    return write_one_field(out, field);
+  }
   one.object([&] {
     one.member("type", "string").member("title", "Answer");
     if (!schema.missing()) {

@@ -21,6 +21,28 @@ struct Asked {
   std::string content, answer;
 };
 
+void check(const Asked& one) {
+  CAPTURE(one.schema);
+  std::vector<task::Part> parts{task::Part::of_text("What?")};
+  if (!one.schema.empty()) parts.push_back(task::Part::of_data({R"({"schema":)" + one.schema + "}"}));
+  const task::Status status = asking(parts);
+  const Question question{status, "q"};
+  CHECK(can_ask(question, {true, true, false}));
+  CHECK_FALSE(can_ask(question, {true, false, false}));
+  CHECK_FALSE(can_ask({status, {}}, {true, true, false}));
+  std::string text;
+  json::Writer out(text);
+  out.object([&] { write_input_requests(out, question); });
+  CHECK(text.find(one.form) != std::string::npos);
+  const std::string responses = R"({"q":{"action":"accept","content":)" + one.content + "}}";
+  const auto document = json::Document::parse_view(responses);
+  REQUIRE(document.has_value());
+  const auto answer = read_input_response(document->root(), question);
+  REQUIRE(answer.has_value());
+  REQUIRE(answer->has_value());
+  CHECK((*answer)->parts.front().content == one.answer);
+}
+
 TEST_CASE("MCP: a question is asked as a form of one level, and its answer is what the agent expects") {
   const std::string form = R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]})";
   const Asked all[] = {
@@ -34,27 +56,34 @@ TEST_CASE("MCP: a question is asked as a form of one level, and its answer is wh
       {R"({"type":"object","properties":{"s":{"type":"array","items":{"enum":["a","b"]}}}})",
        R"("properties":{"s":{"type":"array")", R"({"s":["a"]})", R"({"s":["a"]})"},
   };
-  for (const Asked& one : all) {
-    CAPTURE(one.schema);
-    std::vector<task::Part> parts{task::Part::of_text("What?")};
-    if (!one.schema.empty()) parts.push_back(task::Part::of_data({R"({"schema":)" + one.schema + "}"}));
-    const task::Status status = asking(parts);
-    const Question question{status, "q"};
-    CHECK(can_ask(question, {true, true, false}));
-    CHECK_FALSE(can_ask(question, {true, false, false}));
-    CHECK_FALSE(can_ask({status, {}}, {true, true, false}));
-    std::string text;
-    json::Writer out(text);
-    out.object([&] { write_input_requests(out, question); });
-    CHECK(text.find(one.form) != std::string::npos);
-    const std::string responses = R"({"q":{"action":"accept","content":)" + one.content + "}}";
-    const auto document = json::Document::parse_view(responses);
-    REQUIRE(document.has_value());
-    const auto answer = read_input_response(document->root(), question);
-    REQUIRE(answer.has_value());
-    REQUIRE(answer->has_value());
-    CHECK((*answer)->parts.front().content == one.answer);
-  }
+  for (const Asked& one : all) check(one);
+}
+
+TEST_CASE("MCP: a form has only fields that the clients of the SDKs of TypeScript and C# take") {
+  // They refuse a field without a type, an unknown format, and a list that is no choice of texts.
+  const auto list_of = [](const std::string& items) {
+    return R"({"type":"object","properties":{"s":{"type":"array","items":)" + items + "}}}";
+  };
+  const std::string as_json =
+      R"("properties":{"answer":{"type":"string","title":"Answer","description":"JSON that fits)";
+  const std::string titled = R"({"anyOf":[{"const":"a","title":"A"}]})";
+  const Asked all[] = {
+      {R"({"type":"object","properties":{"c":{"enum":["a","b"]},)"
+       R"("id":{"type":"string","format":"uuid","minLength":1},"to":{"type":"string","format":"email"}}})",
+       R"("properties":{"c":{"type":"string","enum":["a","b"]},"id":{"type":"string","minLength":1},)"
+       R"("to":{"type":"string","format":"email"}})",
+       R"({"c":"a"})", R"({"c":"a"})"},
+      {R"({"enum":["a","b"]})", R"("properties":{"answer":{"type":"string","enum":["a","b"]}})",
+       R"({"answer":"a"})", R"("a")"},
+      {R"({"type":"string","format":"time"})", R"("properties":{"answer":{"type":"string"}})",
+       R"({"answer":"12:00:00Z"})", R"("12:00:00Z")"},
+      {list_of(R"({"enum":["a","b"]})"), R"("items":{"type":"string","enum":["a","b"]}}})", R"({"s":["a"]})",
+       R"({"s":["a"]})"},
+      {list_of(titled), R"("s":{"type":"array","items":)" + titled + "}", R"({"s":["a"]})", R"({"s":["a"]})"},
+      {list_of(R"({"enum":[1,2]})"), as_json, R"({"answer":"{\"s\":[1]}"})", R"({"s":[1]})"},
+      {list_of(R"({"anyOf":[{"type":"integer"}]})"), as_json, R"({"answer":"{\"s\":[1]}"})", R"({"s":[1]})"},
+  };
+  for (const Asked& one : all) check(one);
 }
 
 TEST_CASE("MCP: a declined question becomes a cancelled answer, and answers to other questions are none") {
