@@ -91,6 +91,11 @@ class Tokens(unittest.TestCase):
                 self.assertEqual(found.body["bearer_methods_supported"], ["header"])
                 self.assertEqual(found.headers["Access-Control-Allow-Origin"], "*")
                 self.assertIn("max-age", found.headers["Cache-Control"])
+        for path in ("/mcp", "/agents/joke/mcp"):  # where Gemini CLI looks first
+            head = self.server.http("HEAD", path)
+            self.assertEqual(head.status, 401)
+            self.assertIn(f'resource_metadata="{at}/.well-known/oauth-protected-resource{path}"',
+                          head.headers["WWW-Authenticate"])
         for path in ("/agents", "/agents/none", "/agents/joke/x", "/x", "/mcp/"):
             self.assertEqual(self.server.http("GET", f"/.well-known/oauth-protected-resource{path}").status, 404, path)
 

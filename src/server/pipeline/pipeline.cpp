@@ -223,6 +223,7 @@ void Pipeline::route(const ExchangePtr& exchange) const {
 }
 
 void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) const {
+  if (found.is(Stage::mcp)) return serve_mcp(exchange, found);
   if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
   switch (*found.answered_by<Stage>()) {
     case Stage::metrics:
@@ -232,8 +233,6 @@ void Pipeline::serve_root(const ExchangePtr& exchange, const PathMatch& found) c
       return exchange->block([this, exchange] { serve_agents(exchange); });
     case Stage::tokens:
       return serve_tokens(exchange);
-    case Stage::mcp:
-      return serve_mcp(exchange);
     case Stage::server_card:
       return serve_server_card(exchange, nullptr);
     case Stage::catalog:
@@ -260,9 +259,9 @@ void Pipeline::serve_agent(const ExchangePtr& exchange, const Target& target, co
   if (is_extended && !found.allowed) return exchange->reply(plain_error(404, kNothing));
   if (needs_card && services_.catalogue.find(target.agent->name) == nullptr)
     return exchange->reply(plain_error(503, "another node serves this agent; try again"));
+  if (found.is(Stage::mcp)) return serve_agent_mcp(exchange, target, found);
   if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
   if (found.is(Stage::json_rpc)) return serve_json_rpc(exchange, target);
-  if (found.is(Stage::mcp)) return serve_agent_mcp(exchange, target);
   if (found.answered_by<RestOperation>()) return serve_rest(exchange, target, a2a::rest_target(found));
   if (const auto* chat = found.answered_by<ChatProtocol>()) return serve_chat(exchange, target, *chat);
   if (found.is(Stage::conversations))
@@ -549,8 +548,9 @@ void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& ta
   });
 }
 
-// The agent is named in the body: the head only shows that the caller may use some agent.
-void Pipeline::serve_mcp(const ExchangePtr& exchange) const {
+// The agent is named in the body: the head only shows that the caller may use some agent. The caller is
+// checked before the method, because Gemini CLI looks with HEAD for the challenge of a 401.
+void Pipeline::serve_mcp(const ExchangePtr& exchange, const PathMatch& found) const {
   const http::Request& request = exchange->request();
   if (!origin_may_call(services_.options, request)) {
     note_refusal(request, "web pages of its origin may not call (cors.origins)");
@@ -559,6 +559,7 @@ void Pipeline::serve_mcp(const ExchangePtr& exchange) const {
   }
   if (const auto error = refused_everywhere(services_, request))
     return refuse_caller(request, *error, [exchange, error = *error] { exchange->reply(refusal(error)); });
+  if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
   const auto reached = [exchange](const agents::Agent& agent) { exchange->reached(agent, Protocol::mcp); };
   mcp::handle(exchange,
               {services_, base_url_, std::nullopt, reached, running_, list_changes_, exchange->note()});
@@ -594,11 +595,15 @@ void Pipeline::serve_openai(const ExchangePtr& exchange, const PathMatch& found)
   });
 }
 
-void Pipeline::serve_agent_mcp(const ExchangePtr& exchange, const Target& target) const {
+// As for MCP at the root, the caller is checked before the method.
+void Pipeline::serve_agent_mcp(const ExchangePtr& exchange, const Target& target,
+                               const PathMatch& found) const {
   exchange->reached(*target.agent, Protocol::mcp);
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
-  if (by) mcp::handle(exchange, {services_, base_url_, std::move(*by), {}, running_, list_changes_});
+  if (!by) return;
+  if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
+  mcp::handle(exchange, {services_, base_url_, std::move(*by), {}, running_, list_changes_});
 }
 
 void Pipeline::serve_json_rpc(const ExchangePtr& exchange, const Target& target) const {

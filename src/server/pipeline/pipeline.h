@@ -133,9 +133,9 @@ class Pipeline {
   using ConversationHandler = void (*)(std::shared_ptr<http::Exchange>, const Admitted&, task::ContextId);
   void serve_conversations(const ExchangePtr& exchange, const Target& target, std::string_view id,
                            ConversationHandler handler) const;
-  void serve_mcp(const ExchangePtr& exchange) const;
+  void serve_mcp(const ExchangePtr& exchange, const PathMatch& found) const;
   void serve_openai(const ExchangePtr& exchange, const PathMatch& found) const;
-  void serve_agent_mcp(const ExchangePtr& exchange, const Target& target) const;
+  void serve_agent_mcp(const ExchangePtr& exchange, const Target& target, const PathMatch& found) const;
   void serve_json_rpc(const ExchangePtr& exchange, const Target& target) const;
   void serve_rest(const ExchangePtr& exchange, const Target& target, const a2a::RestTarget& rest) const;
 

@@ -197,4 +197,20 @@ TEST_CASE(
   CHECK(put.body.find("GET, HEAD, POST") != std::string::npos);
 }
 
+TEST_CASE("Pipeline: Gemini CLI, which looks with HEAD for the challenge of an MCP server, finds it") {
+  Bench bench;
+  bench.options.anonymous = false;
+  bench.pipeline.open("http://127.0.0.1:80");
+  for (const char* method : {"HEAD", "DELETE", "GET", "POST"}) {
+    CAPTURE(method);
+    const Reply reply = bench.ask(method, "/mcp");
+    CHECK(reply.status == 401);
+    CHECK(std::ranges::count(reply.headers, std::string_view("WWW-Authenticate"),
+                             &std::pair<std::string, std::string>::first) == 1);
+  }
+  bench.options.anonymous = true;
+  CHECK(bench.ask("HEAD", "/mcp").status == 405);
+  CHECK(bench.ask("DELETE", "/mcp").status == 405);
+}
+
 }  // namespace pipeline_test
