@@ -95,8 +95,13 @@ Result<std::vector<Part>> read_content(json::Value content, const std::string& n
     return parts;
   }
   if (!content.is_array()) return wrong(name + ": must be a string or a list");
+  std::size_t index = 0;
   for (const json::Value value : content) {
-    auto part = read_part(value, json::item_name(name, parts.size()));
+    const std::string item = json::item_name(name, index++);
+    // LangChain keeps an assistant's reasoning in its content.
+    const std::string_view type = value["type"].string();
+    if (type == "reasoning" || type == "thinking") continue;
+    auto part = read_part(value, item);
     if (!part) return fail(std::move(part.error()));
     parts.push_back(std::move(*part));
   }

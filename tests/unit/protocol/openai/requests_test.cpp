@@ -100,6 +100,17 @@ TEST_CASE("OpenAI completion: what follows the assistant's last message is new, 
   CHECK_FALSE(asked.run.streams);
 }
 
+TEST_CASE("OpenAI completion: reasoning that LangChain keeps in an assistant's content is left out") {
+  const Asked asked = completion(R"([{"role":"user","content":"one"},{"role":"assistant","content":[
+      {"type":"reasoning","reasoning":"hm"},{"type":"thinking","thinking":"hm","signature":"x"},
+      {"type":"text","text":"two"}]},{"role":"user","content":"three"}])");
+  CHECK(texts(asked) == std::vector<std::string>{"user one", "agent two"});
+  CHECK(asked.last_words == "two");
+  const std::string unknown =
+      R"("messages":[{"role":"user","content":[{"type":"reasoning"},{"type":"smell"}]}])";
+  CHECK(problem(&read_completion, unknown) == "messages[0].content[1].type");
+}
+
 TEST_CASE("OpenAI completion: the result of a tool is for the task that its call names") {
   const std::string id = name_of(kCall, {"t1"}, "c7");
   const std::string call = R"({"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":
