@@ -95,8 +95,15 @@ bool is_request_id(Value id) {
 
 namespace {
 
-bool is_image(std::string_view type) {
-  return type.starts_with("image/") && type != "image/svg+xml";
+bool is_audio(const Part& part) {
+  return base::essence_of(part.media_type).starts_with("audio/");
+}
+
+// Whether the part's bytes are content that a host can show: an image or audio.
+bool is_media(const Part& part) {
+  const std::string type = base::essence_of(part.media_type);
+  const bool is_image = type.starts_with("image/") && type != "image/svg+xml";
+  return part.kind == Part::Kind::raw && (is_image || is_audio(part));
 }
 
 void write_text(Writer& out, std::string_view text) {
@@ -131,10 +138,17 @@ void write_embedded(Writer& out, const FileAt& file) {
   });
 }
 
+// Writes a file for structuredContent.
+void write_file(Writer& out, const FileAt& file) {
+  out.object([&] {
+    out.optional("name", file.name).optional("mimeType", file.part.media_type);
+    out.member("uri", file.part.kind == Part::Kind::url ? std::string_view(file.part.content) : file.url);
+    if (const auto text = text_in(file.part)) out.member("text", *text);
+  });
+}
+
 void write_content(Writer& out, const FileAt& file) {
   const Part& part = file.part;
-  const std::string type = base::essence_of(part.media_type);
-  const bool is_audio = type.starts_with("audio/");
   switch (part.kind) {
     case Part::Kind::text:
     case Part::Kind::data:
@@ -142,10 +156,10 @@ void write_content(Writer& out, const FileAt& file) {
     case Part::Kind::url:
       return write_link(out, {part, part.content, file.name});
     case Part::Kind::raw:
-      if (!is_audio && !is_image(type))
+      if (!is_media(part))
         return file.is_served && !text_in(part) ? write_link(out, file) : write_embedded(out, file);
       out.object([&] {
-        out.member("type", is_audio ? "audio" : "image").member("data", part.content);
+        out.member("type", is_audio(part) ? "audio" : "image").member("data", part.content);
         out.member("mimeType", part.media_type);
       });
   }
@@ -328,13 +342,16 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
   const State state = task.status.state;
   std::string text;
   std::vector<std::string_view> data;
-  bool has_files = false;
+  std::vector<FileAt> files;
+  bool has_media = false;
   const auto write_about = [&](Writer& about) {
     about.object([&] {
       about.member("state", task::name_of(state));
-      if (!has_files) about.member("text", text);
-      if (!has_files && !data.empty())
+      if (!has_media) about.member("text", text);
+      if (!has_media && !data.empty())
         about.key("data").each(data, [&](std::string_view one) { about.raw(one); });
+      if (!has_media && !files.empty())
+        about.key("files").each(files, [&](const FileAt& file) { write_file(about, file); });
       if (task::is_waiting(state) && task.status.message) {
         if (const std::string schema = question_schema(*task.status.message); !schema.empty())
           about.key("schema").raw(schema);
@@ -347,7 +364,8 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
       write_content(out, file);
       if (file.part.kind == Part::Kind::text) text += (text.empty() ? "" : "\n") + file.part.content;
       if (file.part.kind == Part::Kind::data) data.push_back(file.part.content);
-      has_files = has_files || file.part.kind == Part::Kind::raw || file.part.kind == Part::Kind::url;
+      if (file.part.kind == Part::Kind::raw || file.part.kind == Part::Kind::url) files.push_back(file);
+      has_media = has_media || is_media(file.part);
     });
     if (task::is_waiting(state)) {
       write_text(out, "The agent waits for an answer. To answer, call this tool again with taskId \"" +
@@ -359,14 +377,15 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
                  "The agent is still working. To wait for it, call this tool again with only the taskId \"" +
                      task.id.value + "\".");
     }
-    if (!has_files) return;
+    if (!has_media) return;
     std::string about;
     Writer in_text(about);
     write_about(in_text);
     write_text(out, about);
   });
-  // Claude Code and Codex show a model nothing else of a result that has it, so files would be lost.
-  if (!has_files) {
+  // Claude Code and Codex show a model nothing else of a result that has it. It can name files, but has no
+  // form for an image that a model sees.
+  if (!has_media) {
     out.key("structuredContent");
     write_about(out);
   }

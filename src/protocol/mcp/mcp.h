@@ -92,8 +92,8 @@ void write_input_schema(json::Writer& out);
 std::string_view status_name(task::State state, bool asks);
 
 // Writes the members of a tool's result: what the task says, also for one that waits for an answer. The ids
-// by which the next call goes on are in structuredContent; in a result with files, in its last text.
-// `tasks_url`: the URL under which the bytes of artifacts are served.
+// by which the next call goes on are in structuredContent; in a result with images or audio, in its last
+// text. `tasks_url`: the URL under which the bytes of artifacts are served.
 void write_tool_result(json::Writer& out, const task::Task& task, const std::string& tasks_url);
 // Writes the result of a call that could not be made.
 void write_tool_error(json::Writer& out, std::string_view text);

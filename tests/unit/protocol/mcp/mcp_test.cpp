@@ -179,21 +179,34 @@ TEST_CASE("MCP: a result has texts, images and links, and says whether the task 
   CHECK(failed.find(R"("isError":true)") != std::string::npos);
 }
 
-TEST_CASE("MCP: a result with files has no structuredContent, which Claude Code and Codex show instead") {
+TEST_CASE("MCP: a result with an image has no structuredContent, which Claude Code and Codex show instead") {
   const task::Part words = task::Part::of_text("words");
   CHECK(result_of(task_with(task::State::completed, {words}))
             .ends_with(R"("structuredContent":{"state":"completed","text":"words","taskId":"t",)"
                        R"("contextId":"c"}})"));
-  for (const task::Part& file : {task::Part{task::Part::Kind::raw, "YQ==", "p.png", "image/png", {}},
-                                 task::Part{task::Part::Kind::raw, "YQ==", "t.zip", "application/zip", {}},
-                                 task::Part{task::Part::Kind::raw, "YQ==", "t.csv", "text/csv", {}},
-                                 task::Part{task::Part::Kind::url, "http://h/f", "f", "text/csv", {}}}) {
-    CAPTURE(file.filename);
+  for (const char* type : {"image/png", "audio/wav"}) {
+    CAPTURE(type);
+    const task::Part file{task::Part::Kind::raw, "YQ==", "p", type, {}};
     const std::string text = result_of(task_with(task::State::completed, {words, file}));
     CHECK(text.find("structuredContent") == std::string::npos);
     CHECK(text.ends_with(
         R"({"type":"text","text":"{\"state\":\"completed\",\"taskId\":\"t\",\"contextId\":\"c\"}"}]})"));
   }
+}
+
+TEST_CASE("MCP: the structuredContent of a result names its files, and has the text of those that are text") {
+  task::Task task = task_with(task::State::completed, {});
+  task::Artifact artifact;
+  artifact.id.value = "r";
+  artifact.parts = {{task::Part::Kind::raw, "UEsDBA==", "t.zip", "application/zip", {}},
+                    {task::Part::Kind::raw, "YQ==", "t.csv", "text/csv", {}},
+                    {task::Part::Kind::url, "http://h/f", "f", "text/csv", {}}};
+  task.artifacts = {artifact};
+  const std::string text = result_of(task);
+  const auto files = text.find(R"("files":[{"name":"t.zip","mimeType":"application/zip","uri":"http)");
+  CHECK(files != std::string::npos);
+  CHECK(text.find(R"(,"text":"a"})", files) != std::string::npos);
+  CHECK(text.find(R"({"name":"f","mimeType":"text/csv","uri":"http://h/f"}])", files) != std::string::npos);
 }
 
 TEST_CASE("MCP: a message is shown without the parts that repeat the reply") {
