@@ -6,8 +6,9 @@
 namespace baton::http {
 namespace {
 
-// The limit of any line with its CRLF. RFC 9112, 3, recommends at least this for request lines.
-constexpr std::size_t kLineMax = 8000;
+// The limits of a line with its CRLF. RFC 9112, 3, recommends at least the first for request lines. A header
+// line has room for the largest access token (16 KiB).
+constexpr std::size_t kRequestLineMax = 8'000, kHeaderLineMax = 20'000;
 // RFC 9112, 2.2: blank lines before a request are skipped. Some old clients send one after a body.
 constexpr int kBlankLinesMax = 4;
 // The largest initial buffer of a body, even if the announced length is larger.
@@ -34,7 +35,7 @@ std::size_t RequestParser::feed_head(std::string_view bytes) {
     const auto end = bytes.find('\n', used);
     const std::string_view piece = bytes.substr(used, end == std::string_view::npos ? end : end - used + 1);
     used += piece.size();
-    const std::size_t line_room = kLineMax - line_.size();
+    const std::size_t line_room = (parsed_ ? kHeaderLineMax : kRequestLineMax) - line_.size();
     const std::size_t head_room = limits_->header_bytes_max - head_bytes_;
     const std::string_view fitting = piece.substr(0, std::min(line_room, head_room));
     head_bytes_ += fitting.size();

@@ -53,7 +53,7 @@ base::Result<JwsHeader> parse_jws_header(std::string_view text) {
 }
 
 base::Result<Jws> parse_jws(std::string_view text) {
-  if (text.size() > kJwsBytesMax) return wrong("it is larger than 8 KiB");
+  if (text.size() > kJwsBytesMax) return wrong("it is larger than 16 KiB");
   const std::size_t first = text.find('.'), last = text.rfind('.');
   if (first == last || text.find('.', first + 1) != last) return wrong("it does not have three parts");
   auto header = parse_jws_header(text.substr(0, first));

@@ -14,7 +14,8 @@
 
 namespace baton::jose {
 
-inline constexpr std::size_t kJwsBytesMax = 8 << 10;
+// Entra ID writes up to 200 groups into a token, which then has 11 KiB and more.
+inline constexpr std::size_t kJwsBytesMax = 16 << 10;
 
 // A JWS whose signature has not been checked.
 struct Jws {

@@ -128,7 +128,7 @@ JwtIssuers::Tracked* JwtIssuers::tracked(State& state, std::string_view issuer) 
 TokenSource::Found JwtIssuers::find(std::string_view secret) {
   // The whole form is looked at only if the token is not known.
   if (!secret.starts_with("ey")) return {};
-  if (secret.size() > jose::kJwsBytesMax) return not_valid("it is larger than 8 KiB");
+  if (secret.size() > jose::kJwsBytesMax) return not_valid("it is larger than 16 KiB");
   const std::string digest = base::sha256_bytes(secret);
   std::int64_t generation = 0;
   auto answer = state_.with([&](State& state) {

@@ -139,6 +139,22 @@ TEST_CASE("JwtIssuers: tokens that are not the issuer's are refused, each for it
   CHECK(reason(good) == "its alg is not accepted from this issuer");
 }
 
+TEST_CASE("JwtIssuers: a token of Entra ID with 200 groups is valid, and one above 16 KiB is not") {
+  Bench bench;
+  CHECK(bench.fetch({&first_key()}));
+  const auto with_groups = [](int count) {
+    std::string text = claims();
+    text.pop_back();
+    text += R"(,"groups":[)";
+    for (int i = 0; i < count; ++i)
+      text += std::string(i == 0 ? "" : ",") + R"("690222be-ff1a-4d56-abd1-7e4f7d38e474")";
+    return token(first_key(), text + "]}");
+  };
+  CHECK(with_groups(200).size() > 10'000);
+  CHECK(bench.issuers.find(with_groups(200)).token);
+  CHECK(bench.issuers.find(with_groups(400)).reason == "it is larger than 16 KiB");
+}
+
 TEST_CASE("JwtIssuers: finding a token takes little time once its signature was checked, right or wrong") {
   Bench bench;
   CHECK(bench.fetch({&first_key()}));
