@@ -23,16 +23,17 @@ tl::unexpected<base::Error> refused_claims(std::string reason) {
   return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is required", std::move(reason));
 }
 
-// The claim of this name, or else the member that a path such as "realm_access.roles" leads to.
+// The claim of this name, or else the member that a path such as "realm_access.roles" leads to. Names in a
+// path may have dots themselves: Keycloak calls its clients by their ids, which may be URLs, and Kubernetes
+// has the claim "kubernetes.io".
 Value claim_at(Value claims, std::string_view name) {
   if (const Value whole = claims[name]; !whole.missing()) return whole;
-  Value at = claims;
-  while (!name.empty()) {
-    const std::size_t end = std::min(name.find('.'), name.size());
-    at = at[name.substr(0, end)];
-    name.remove_prefix(std::min(end + 1, name.size()));
+  for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
+    const Value member = claims[name.substr(0, dot)];
+    if (!member.is_object()) continue;
+    if (const Value found = claim_at(member, name.substr(dot + 1)); !found.missing()) return found;
   }
-  return at;
+  return {};
 }
 
 // The names in a claim: a list of strings, or a string with blanks between them.

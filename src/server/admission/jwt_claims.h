@@ -24,7 +24,8 @@ struct Issuer {
   bool any_typ = false;  // accepts `typ` JWT and none, too, not only at+jwt
   std::chrono::seconds skew{60};
   std::string subject_claim = "sub";
-  std::string roles_claim = "roles";  // a claim's name, or a path of members, separated by dots
+  // A claim's name, or a path of members, separated by dots; the members' names may have dots, too.
+  std::string roles_claim = "roles";
   std::vector<std::string> viewer_roles, operator_roles;  // the roles' names at the issuer
   std::string scope_prefix;         // of the names of scopes: "baton:" makes send "baton:send"
   Scopes scopes;                    // every token has these

@@ -219,6 +219,29 @@ TEST_CASE("Claims: the issuer's agents, its claim and the audience each narrow t
   CHECK_FALSE(read(issuer, replaced(good, "\"scope\"", R"("baton":{"agents":[]},"scope")")));
 }
 
+TEST_CASE("Claims: a path leads to roles below names with dots, as Keycloak's and Kubernetes' claims have") {
+  Issuer issuer = plain();
+  issuer.operator_roles = {"op"};
+  const auto role = [&](const char* claim, const std::string& more) {
+    issuer.roles_claim = claim;
+    std::string text = claims_for(R"("https://baton.example")");
+    text.insert(text.rfind('}'), "," + more);
+    return read(issuer, text)->token.role;
+  };
+  const std::string keycloak =
+      R"("resource_access":{"account":{"roles":["x"]},"https://baton.example":{"roles":["op"]}})";
+  CHECK(role("resource_access.https://baton.example.roles", keycloak) == Role::operates);
+  CHECK(role("resource_access.https://baton.roles", keycloak) == Role::calls);
+  CHECK(role("resource_access.account.roles", keycloak) == Role::calls);
+  const char* const kubernetes = R"("kubernetes.io":{"namespace":"op","pod":{"name":"a"}})";
+  CHECK(role("kubernetes.io.namespace", kubernetes) == Role::operates);
+  CHECK(role("kubernetes.io.pod.name", kubernetes) == Role::calls);
+  CHECK(role("a.b", R"("a":{"c":1},"a.b":["op"])") == Role::operates);
+  CHECK(role("a.b.c", R"("a":{"b":7},"a.b":{"c":"op"})") == Role::operates);
+  for (const char* none : {".", "a.", ".b", "a..b", "a.b.c.d"})
+    CHECK(role(none, R"("a":{"b":{"c":"op"}})") == Role::calls);
+}
+
 TEST_CASE("Claims: a token without our scopes allows nothing, and its type must be an access token's") {
   const std::string good = claims_for(R"("https://baton.example")");
   CHECK(read(plain(), replaced(good, "\"send\"", "\"openid SEND sends\""))->token.scopes.empty());
