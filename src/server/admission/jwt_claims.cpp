@@ -74,11 +74,11 @@ std::optional<Names> agents_of(const Issuer& issuer, std::string_view public_url
   while (public_url.ends_with('/')) public_url.remove_suffix(1);
   if (public_url.empty() || !audience.starts_with(public_url)) return std::nullopt;
   std::string_view rest = audience.substr(public_url.size());
-  if (rest.empty() || rest == "/" || rest == "/mcp") return Names();
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  if (rest.empty() || rest == "/mcp") return Names();
   if (!rest.starts_with(kAgents)) return std::nullopt;
   rest.remove_prefix(kAgents.size());
   if (rest.ends_with("/mcp")) rest.remove_suffix(4);
-  if (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.empty() || rest.find('/') != std::string_view::npos) return std::nullopt;
   return Names{std::string(rest)};
 }

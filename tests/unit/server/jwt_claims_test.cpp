@@ -175,19 +175,22 @@ TEST_CASE("Claims: without audiences a token must be for this server, or is for 
     return claimed ? std::optional(claimed->token.agents) : std::nullopt;
   };
   using Names = std::vector<std::string>;
-  for (const char* whole : {R"("https://baton.example")", R"("https://baton.example/")",
-                            R"("https://baton.example/mcp")", R"(["x","https://baton.example"])",
-                            R"(["https://baton.example/agents/echo","https://baton.example/mcp"])"})
+  for (const char* whole :
+       {R"("https://baton.example")", R"("https://baton.example/")", R"("https://baton.example/mcp")",
+        R"("https://baton.example/mcp/")", R"(["x","https://baton.example"])",
+        R"(["https://baton.example/agents/echo","https://baton.example/mcp"])"})
     CHECK_MESSAGE(agents(whole) == Names(), whole);
-  for (const char* one : {R"("https://baton.example/agents/echo")", R"("https://baton.example/agents/echo/")",
-                          R"("https://baton.example/agents/echo/mcp")"})
+  for (const char* one :
+       {R"("https://baton.example/agents/echo")", R"("https://baton.example/agents/echo/")",
+        R"("https://baton.example/agents/echo/mcp")", R"("https://baton.example/agents/echo/mcp/")"})
     CHECK_MESSAGE(agents(one) == Names{"echo"}, one);
   CHECK(agents(R"(["https://baton.example/agents/echo","https://baton.example/agents/joke"])") ==
         Names{"echo", "joke"});
-  for (const char* other : {R"("")", "null", "7", "[]", R"("baton")", R"("https://baton.example.evil")",
-                            R"("http://baton.example")", R"("https://baton.example/agents/")",
-                            R"("https://baton.example/agents/a/b")", R"("https://baton.example/x")",
-                            R"({"https://baton.example":1})", R"({"x":"https://baton.example"})"})
+  for (const char* other :
+       {R"("")", "null", "7", "[]", R"("baton")", R"("https://baton.example.evil")",
+        R"("http://baton.example")", R"("https://baton.example/agents/")",
+        R"("https://baton.example/agents/a/b")", R"("https://baton.example/mcp//")",
+        R"("https://baton.example/x")", R"({"https://baton.example":1})", R"({"x":"https://baton.example"})"})
     CHECK_MESSAGE(agents(other) == std::nullopt, other);
   // An operator's role is for the whole server.
   server::Issuer with_roles = plain();
