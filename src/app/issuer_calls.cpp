@@ -28,20 +28,24 @@ std::array<std::string, 2> discovery_urls(const std::string& issuer) {
 }  // namespace
 
 base::Result<std::string> IssuerCalls::describe(const std::string& issuer) const {
-  base::Error first;
+  // The reason is that of the document that came closest.
+  base::Error unread, wrong;
   for (const std::string& url : discovery_urls(issuer)) {
     auto found = get(url, issuer);
     if (!found) {
-      if (first.for_caller.empty()) first = found.error();
+      if (unread.for_caller.empty()) unread = found.error();
       continue;
     }
+    // A server without OpenID Connect may answer its path with a page, as it does unknown paths.
     const auto document = json::Document::parse_view(found->body);
-    if (!document) return fail(ErrorCode::invalid_argument, "its discovery document is not JSON");
-    if (document->root()["issuer"].string() != issuer)
-      return fail(ErrorCode::invalid_argument, "its discovery document names another issuer");
-    return std::move(found->body);
+    if (document && document->root()["issuer"].string() == issuer) return std::move(found->body);
+    if (wrong.for_caller.empty() || document)
+      wrong = {
+          ErrorCode::invalid_argument,
+          document ? "its discovery document names another issuer" : "its discovery document is not JSON",
+          {}};
   }
-  return fail(std::move(first));
+  return fail(wrong.for_caller.empty() ? std::move(unread) : std::move(wrong));
 }
 
 base::Result<outbound::HttpAnswer> IssuerCalls::get(const std::string& url, const std::string& issuer) const {
@@ -53,7 +57,8 @@ base::Result<outbound::HttpAnswer> IssuerCalls::get(const std::string& url, cons
 
 base::Result<outbound::HttpAnswer> IssuerCalls::send(outbound::HttpRequest request,
                                                      const std::string& issuer) const {
-  request.headers.emplace_back("Accept", "application/json");
+  // Kubernetes has its keys as this other type only.
+  request.headers.emplace_back("Accept", "application/json, application/jwk-set+json;q=0.9");
   request.total_timeout = kCallTime;
   request.answer_max = jose::kJwkSetBytesMax + 1;
   if (outbound::origin_of(std::string_view(request.url)) == outbound::origin_of(std::string_view(issuer)))

@@ -19,7 +19,8 @@ class IssuerCalls {
   IssuerCalls(outbound::Proxy proxy, outbound::CallCounts& counts, int stop_fd)
       : proxy_(std::move(proxy)), counts_(counts), stop_fd_(stop_fd) {}
 
-  // The issuer's document (OpenID Connect Discovery, or else RFC 8414), whose `issuer` is ours byte by byte.
+  // The issuer's document: the first of OpenID Connect Discovery and RFC 8414 whose `issuer` is ours byte by
+  // byte.
   base::Result<std::string> describe(const std::string& issuer) const;
   // Sends the request to a URL that the configuration or the document of this issuer names. Fails unless the
   // answer has status 200.
