@@ -6,6 +6,7 @@
 
 #include "jose/jwk.h"
 #include "json/document.h"
+#include "outbound/refusal.h"
 
 namespace baton::app {
 namespace {
@@ -70,7 +71,8 @@ base::Result<outbound::HttpAnswer> IssuerCalls::send(outbound::HttpRequest reque
   auto answer = outbound::http_request(request);
   if (!answer) return fail(answer.error());
   if (answer->status != 200)
-    return fail(ErrorCode::unavailable, "it answers with " + std::to_string(answer->status));
+    return fail(ErrorCode::unavailable,
+                "it answers with " + outbound::refusal_text(*answer, {.is_about_keys = true}));
   return answer;
 }
 

@@ -23,7 +23,7 @@ class IssuerCalls {
   // byte.
   base::Result<std::string> describe(const std::string& issuer) const;
   // Sends the request to a URL that the configuration or the document of this issuer names. Fails unless the
-  // answer has status 200.
+  // answer has status 200, with the server's words.
   base::Result<outbound::HttpAnswer> send(outbound::HttpRequest request, const std::string& issuer) const;
   base::Result<outbound::HttpAnswer> get(const std::string& url, const std::string& issuer) const;
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "base/base64.h"
+#include "base/secret_mask.h"
 #include "base/text.h"
 #include "json/document.h"
 
@@ -123,7 +124,12 @@ base::Result<std::string> SignInProvider::redeem(const server::sign_in::Redempti
   if (!in_header) add("client_id", options.client_id);
   if (!in_header && !options.client_secret.empty()) add("client_secret", options.client_secret);
   const auto answer = calls_.send(std::move(request), options.issuer);
-  if (!answer) return fail(answer.error());
+  if (!answer) {
+    // Not in the whole answer: an ID token may have these words, too.
+    const base::SecretMask mask({options.client_secret, redemption.code, redemption.verifier});
+    return fail(answer.error().code, mask.masked(answer.error().for_caller),
+                mask.masked(answer.error().for_log));
+  }
   const auto document = json::Document::parse_view(answer->body);
   std::string id_token = document ? document->root()["id_token"].str() : std::string();
   if (id_token.empty()) return fail(ErrorCode::unavailable, "its answer has no ID token");

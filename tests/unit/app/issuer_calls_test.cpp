@@ -60,6 +60,16 @@ TEST_CASE("IssuerCalls: Kubernetes gives its keys only to clients that take thei
   CHECK(keys->body == R"({"keys":[]})");
 }
 
+TEST_CASE("IssuerCalls: a refusal has the server's words, so that an operator sees what is wrong") {
+  const Issuer issuer([](std::string_view) -> Issuer::Answer {
+    return {"401 Unauthorized", R"({"error":"invalid_client","error_description":"Unknown client"})"};
+  });
+  const auto refused = issuer.calls().get(issuer.url() + "/token", issuer.url());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().for_caller.starts_with("it answers with HTTP status 401: "));
+  CHECK(refused.error().for_caller.find("Unknown client") != std::string::npos);
+}
+
 TEST_CASE("IssuerCalls: a document that is none, or another issuer's, is not the last one that is tried") {
   std::string open_id, oauth;
   const Issuer issuer([&](std::string_view request) -> Issuer::Answer {
