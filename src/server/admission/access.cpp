@@ -204,6 +204,11 @@ Scopes scopes_of(const ServerOptions& options, const http::Request& request) {
   return is_anonymous ? Scopes::all() : Scopes();
 }
 
+TokenPtr access_token_of(const ServerOptions& options, const http::Request& request) {
+  const std::string_view given = bearer_token(request.header("Authorization"));
+  return options.jwt && !given.empty() ? options.jwt->find(given).token : nullptr;
+}
+
 base::Result<PageSource> page_source(const ServerOptions& options, const http::Request& request) {
   const Brought brought = brought_by(options, request);
   if (brought.is_unclear) return two_tokens();

@@ -31,6 +31,9 @@ struct Identity {
 // The scopes of the request's token, whatever agents it is for; all if it has no valid one.
 Scopes scopes_of(const ServerOptions& options, const http::Request& request);
 
+// The request's access token of an authorization server; null if it has no valid one.
+TokenPtr access_token_of(const ServerOptions& options, const http::Request& request);
+
 // Like `authenticate`, but also returns what the token's owner may do.
 base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
                                 const task::AgentName& agent);

@@ -114,7 +114,7 @@ std::vector<TokenSource::Issuer> JwtIssuers::issuers() const {
   return state_.with([](const State& state) {
     std::vector<TokenSource::Issuer> shown;
     for (const Tracked& each : state.issuers)
-      shown.push_back({each.rules->url, each.rules->scope_prefix, each.rules_id});
+      shown.push_back({each.rules->url, each.rules->scope_prefix, each.rules_id, each.rules->scopes});
     return shown;
   });
 }

@@ -7,6 +7,7 @@
 #include "json/writer.h"
 #include "server/admission/access.h"
 #include "server/admission/hosts.h"
+#include "server/admission/jwt_claims.h"
 #include "server/shared/endpoint.h"
 
 namespace baton::server {
@@ -29,6 +30,23 @@ bool is_mcp(std::string_view rest) {
   return rest == kMcp || rest == "/mcp/";
 }
 
+// The scopes that a client without the scope `lacked` asks its authorization server for, as that one calls
+// them. The new token replaces the client's own, so it must have the scopes of that, too.
+std::string scopes_to_ask_for(const std::vector<TokenSource::Issuer>& issuers, const TokenPtr& held,
+                              std::string_view lacked) {
+  const std::string url = held ? issuer_of(held->caller) : std::string();
+  auto issuer = std::ranges::find(issuers, url, &TokenSource::Issuer::url);
+  if (issuer == issuers.end()) issuer = issuers.begin();
+  std::string names;
+  for (std::size_t i = 0; i < kScopeNames.size(); ++i) {
+    const auto scope = static_cast<Scope>(i);
+    const bool is_kept = held && held->scopes.has(scope) && !issuer->granted.has(scope);
+    if (is_kept || kScopeNames[i] == lacked)
+      names.append(names.empty() ? "" : " ").append(issuer->scope_prefix).append(kScopeNames[i]);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string resource_path(std::string_view path) {
@@ -44,7 +62,13 @@ http::Reply metadata_reply(const ServerOptions& options, const http::Request& re
   std::set<std::string> scopes;
   for (const TokenSource::Issuer& each : options.jwt->issuers()) {
     urls.push_back(each.url);
-    for (const std::string_view scope : kScopeNames) scopes.insert(each.scope_prefix + std::string(scope));
+    // MCP clients ask for all that are listed, and one that the server does not know, or does not give to the
+    // client, fails the sign-in. Agents need no `operate`.
+    for (std::size_t i = 0; i < kScopeNames.size(); ++i) {
+      const auto scope = static_cast<Scope>(i);
+      const bool is_needed = !each.granted.has(scope) && (scope != Scope::operate || path.empty());
+      if (is_needed) scopes.insert(each.scope_prefix + std::string(kScopeNames[i]));
+    }
   }
   http::Reply reply;
   reply.headers = {{"Cache-Control", "max-age=3600"}, {"Access-Control-Allow-Origin", "*"}};
@@ -53,7 +77,7 @@ http::Reply metadata_reply(const ServerOptions& options, const http::Request& re
   out.object([&] {
     out.member("resource", base_url(options, request) + std::string(path));
     out.key("authorization_servers").strings(urls);
-    out.key("scopes_supported").strings({scopes.begin(), scopes.end()});
+    out.optional("scopes_supported", std::vector<std::string>(scopes.begin(), scopes.end()));
     out.key("bearer_methods_supported").strings({"header"});
     out.optional("resource_name", name);
   });
@@ -65,11 +89,15 @@ void complete_challenge(const ServerOptions& options, const http::Request& reque
   const auto challenge = std::ranges::find_if(
       reply.headers, [](const auto& header) { return header.first == "WWW-Authenticate"; });
   if (challenge == reply.headers.end()) return;
-  // The client asks its authorization server for the scope as that one calls it.
+  constexpr std::string_view kScope = R"(scope=")";
   const auto issuers = options.jwt->issuers();
-  const std::size_t scope = challenge->second.find(R"(scope=")");
-  if (scope != std::string::npos && !issuers.empty())
-    challenge->second.insert(scope + std::string_view(R"(scope=")").size(), issuers.front().scope_prefix);
+  if (std::size_t at = challenge->second.find(kScope); at != std::string::npos && !issuers.empty()) {
+    at += kScope.size();
+    const std::size_t size = challenge->second.find('"', at) - at;
+    const std::string lacked = challenge->second.substr(at, size);
+    challenge->second.replace(at, size,
+                              scopes_to_ask_for(issuers, access_token_of(options, request), lacked));
+  }
   const bool is_wrong = reply.status == 401 && brings_token(options, request);
   if (is_wrong) challenge->second += R"(, error="invalid_token")";
   const std::string base = base_url(options, request);

@@ -20,12 +20,14 @@ inline constexpr std::string_view kMetadataPath = "/.well-known/oauth-protected-
 // "/agents/echo/mcp".
 std::string resource_path(std::string_view path);
 
-// The answer for a resource that is there. `path`: see resource_path; `name`: of the resource, for people.
+// The answer for a resource that is there. It lists the scopes that a client must ask for. `path`: see
+// resource_path; `name`: of the resource, for people.
 http::Reply metadata_reply(const ServerOptions& options, const http::Request& request, std::string_view path,
                            std::string_view name);
 
-// Adds to the challenge of an answer (WWW-Authenticate) the place of the metadata, and that a token is wrong.
-// Changes nothing if there are no authorization servers, or no challenge.
+// Adds to the challenge of an answer (WWW-Authenticate) the place of the metadata, that a token is wrong, and
+// to a scope that an access token lacks those that it has. Changes nothing if there are no authorization
+// servers, or no challenge.
 void complete_challenge(const ServerOptions& options, const http::Request& request, http::Reply& reply);
 
 }  // namespace baton::server

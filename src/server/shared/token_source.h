@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "server/shared/scopes.h"
 
 namespace baton::server {
 
@@ -41,6 +42,7 @@ class TokenSource {
     std::string url;
     std::string scope_prefix;  // of the names of scopes there
     std::string rules = {};    // differs if what its tokens mean or who is accepted differs
+    Scopes granted = {};       // that each of its tokens has, so that no client need ask for them
   };
   virtual std::vector<Issuer> issuers() const = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "server/admission/jwt_claims.h"
 #include "server/admission/resource_metadata.h"
 #include "server/admission/token_secret.h"
 #include "server/shared/answers.h"
@@ -342,12 +343,29 @@ TEST_CASE("Access: a token may come in the header for keys, if that is set, but 
     CHECK_FALSE(server::may_be_key_header(name));
 }
 
+namespace {
+
+// Two authorization servers, the second of which gives each token the scope `read`. "jwt": a token of it.
+struct Issuers final : server::TokenSource {
+  Found find(std::string_view secret) override {
+    if (secret != "jwt") return {};
+    const auto token = std::make_shared<server::Token>();
+    token->caller = server::caller_of("https://other.example", "ann");
+    token->scopes = server::Scopes();
+    for (const char* scope : {"send", "read"}) token->scopes.add(std::string_view(scope));
+    return {.token = token};
+  }
+  bool await(std::string_view, std::function<void()>) override { return false; }
+  std::vector<Issuer> issuers() const override {
+    server::Scopes read;
+    read.add(server::Scope::read);
+    return {{"https://id.example", "baton:"}, {"https://other.example", "b/", {}, read}};
+  }
+};
+
+}  // namespace
+
 TEST_CASE("Access: a challenge names the metadata of the resource that was asked for") {
-  struct Issuers final : server::TokenSource {
-    Found find(std::string_view) override { return {}; }
-    bool await(std::string_view, std::function<void()>) override { return false; }
-    std::vector<Issuer> issuers() const override { return {{"https://id.example", "baton:"}}; }
-  };
   server::ServerOptions options;
   const auto challenge = [&](const char* path, const base::Error& error, const char* authorization) {
     http::Request request = request_with({{"Host", "baton.example"}});
@@ -372,6 +390,45 @@ TEST_CASE("Access: a challenge names the metadata of the resource that was asked
         R"(Bearer realm="baton", error="insufficient_scope", scope="baton:cancel", )"
         R"(resource_metadata="https://x.example/baton/.well-known/oauth-protected-resource")");
   CHECK(challenge("/", {ErrorCode::permission_denied, "another", {}}, "Bearer x").empty());
+}
+
+TEST_CASE("Access: a client that lacks a scope learns all that its next token needs") {
+  server::ServerOptions options;
+  options.jwt = std::make_shared<Issuers>();
+  const auto scopes = [&](server::Scope lacked, const char* authorization) {
+    http::Reply reply = server::refusal(server::lacks(lacked));
+    server::complete_challenge(options, request_with({{"Authorization", authorization}}), reply);
+    const std::string challenge = value_of(reply.headers, "WWW-Authenticate");
+    const std::size_t from = challenge.find("scope=\"") + 7;
+    return challenge.substr(from, challenge.find('"', from) - from);
+  };
+  CHECK(scopes(server::Scope::cancel, "Bearer jwt") == "b/send b/cancel");
+  CHECK(scopes(server::Scope::cancel, "Bearer other") == "baton:cancel");
+}
+
+TEST_CASE("Access: metadata lists the scopes that clients must ask for at the resource") {
+  server::ServerOptions options;
+  const auto issuers = std::make_shared<Issuers>();
+  options.jwt = issuers;
+  options.public_url = "https://x.example";
+  const auto listed = [&](const char* path) {
+    const std::string body = server::metadata_reply(options, request_with({}), path, "").body;
+    const std::size_t from = body.find("\"scopes_supported\":");
+    return from == std::string::npos ? std::string()
+                                     : body.substr(from + 19, body.find(']', from) - from - 18);
+  };
+  CHECK(listed("/mcp") == R"(["b/cancel","b/send","baton:cancel","baton:read","baton:send"])");
+  CHECK(listed("/agents/echo") == listed("/mcp"));
+  CHECK(listed("").find("baton:operate") != std::string::npos);
+  struct Giver final : server::TokenSource {
+    Found find(std::string_view) override { return {}; }
+    bool await(std::string_view, std::function<void()>) override { return false; }
+    std::vector<Issuer> issuers() const override {
+      return {{"https://id.example", "", {}, server::Scopes::all()}};
+    }
+  };
+  options.jwt = std::make_shared<Giver>();
+  CHECK(listed("/mcp").empty());
 }
 
 }  // namespace access_test
