@@ -27,7 +27,9 @@ constexpr std::array kPaths{
     PathRow{Place::operators, "GET", kCallback, Stage::sign_in, Head::refused},
     PathRow{Place::operators, "GET, DELETE", kSessionPath, Stage::sign_in, Head::refused},
 };
-constexpr std::string_view kCookie = "baton-sign-in", kPurpose = "sign-in";
+// The cookies of sign-ins under way: one for each tab.
+constexpr std::array<std::string_view, 3> kCookies{"baton-sign-in", "baton-sign-in-2", "baton-sign-in-3"};
+constexpr std::string_view kPurpose = "sign-in";
 constexpr std::string_view kConsole = "/console", kChat = "/chat";
 constexpr std::size_t kPlaceMax = 512, kCodeMax = 4'096, kCookieMax = 3'900;
 constexpr int kRandomBytes = 32;  // as hexadecimal it has the length that PKCE wants
@@ -58,11 +60,13 @@ std::string attributes(std::string_view same_site, std::chrono::seconds time) {
   return "SameSite=" + std::string(same_site) + "; Max-Age=" + std::to_string(time.count());
 }
 
-// The sign-in is over, whatever its end.
-http::Reply ending_sign_in(http::Reply reply, std::string_view origin) {
-  reply.headers.emplace_back("Set-Cookie",
-                             set_cookie(origin, kCookie, "", attributes("Lax", std::chrono::seconds(0))));
-  return reply;
+// The cookie for a new sign-in: one that the browser does not have, or else the first.
+std::string_view free_cookie(const http::Request& request, std::string_view origin) {
+  const auto is_free = [&](std::string_view name) {
+    return cookie_in(request, cookie_name(origin, name)).empty();
+  };
+  const auto found = std::ranges::find_if(kCookies, is_free);
+  return found == kCookies.end() ? kCookies.front() : *found;
 }
 
 http::Reply json_of(std::string body) {
@@ -101,10 +105,18 @@ struct SignIn::Way {
 
 // A sign-in that is under way.
 struct SignIn::Begun {
+  std::string_view cookie;  // one of kCookies
   std::string state, nonce, verifier;
   Way way;
   bool needs_issuer = false;
   Seat seat = nullptr;  // for its end
+
+  // The reply that ends it, whatever its end.
+  http::Reply ending(http::Reply reply) const {
+    reply.headers.emplace_back(
+        "Set-Cookie", set_cookie(way.origin, cookie, "", attributes("Lax", std::chrono::seconds(0))));
+    return reply;
+  }
 };
 
 std::span<const PathRow> paths() {
@@ -227,30 +239,33 @@ void SignIn::lead_there(const ExchangePtr& exchange, const Way& way,
   http::Reply reply;
   reply.status = 303;
   reply.content_type.clear();
-  reply.headers = {{"Location", std::move(url)},
-                   {"Cache-Control", "no-store"},
-                   {"Referrer-Policy", "no-referrer"},
-                   {"Set-Cookie", set_cookie(way.origin, kCookie, uses_.secret->sign(kPurpose, payload),
-                                             attributes("Lax", kTimeMax))}};
+  reply.headers = {
+      {"Location", std::move(url)},
+      {"Cache-Control", "no-store"},
+      {"Referrer-Policy", "no-referrer"},
+      {"Set-Cookie", set_cookie(way.origin, free_cookie(exchange->request(), way.origin),
+                                uses_.secret->sign(kPurpose, payload), attributes("Lax", kTimeMax))}};
   exchange->reply(std::move(reply));
 }
 
 std::optional<SignIn::Begun> SignIn::begun_by(const http::Request& request, const std::string& origin) const {
-  const auto payload = uses_.secret->payload_of(kPurpose, cookie_in(request, cookie_name(origin, kCookie)));
-  if (!payload) return std::nullopt;
-  const auto document = json::Document::parse_view(*payload);
-  if (!document) return std::nullopt;
-  const json::Value said = document->root();
-  Begun begun{said["state"].str(),
-              said["nonce"].str(),
-              said["verifier"].str(),
-              {said["origin"].str(), said["place"].str(), said["rules"].str()},
-              said["needs_issuer"].boolean()};
-  const bool is_over = base::from_ms(said["until"].integer().value_or(0)) <= uses_.clock.now();
-  if (is_over || begun.way.origin != origin ||
-      !equal_in_constant_time(parameter(request, "state"), begun.state))
-    return std::nullopt;
-  return begun;
+  const std::string state = parameter(request, "state");
+  for (const std::string_view cookie : kCookies) {
+    const auto payload = uses_.secret->payload_of(kPurpose, cookie_in(request, cookie_name(origin, cookie)));
+    if (!payload) continue;
+    const auto document = json::Document::parse_view(*payload);
+    if (!document) continue;
+    const json::Value said = document->root();
+    Begun begun{cookie,
+                said["state"].str(),
+                said["nonce"].str(),
+                said["verifier"].str(),
+                {said["origin"].str(), said["place"].str(), said["rules"].str()},
+                said["needs_issuer"].boolean()};
+    const bool is_over = base::from_ms(said["until"].integer().value_or(0)) <= uses_.clock.now();
+    if (!is_over && begun.way.origin == origin && equal_in_constant_time(state, begun.state)) return begun;
+  }
+  return std::nullopt;
 }
 
 void SignIn::come_back(const ExchangePtr& exchange, const ServerOptions& options,
@@ -263,7 +278,7 @@ void SignIn::come_back(const ExchangePtr& exchange, const ServerOptions& options
                                            "within the last ten minutes. Sign in again.",
                                            kConsole));
   const auto fail = [&](int status, std::string_view reason) {
-    exchange->reply(ending_sign_in(page_of_failure(status, reason, begun->way.place), origin));
+    exchange->reply(begun->ending(page_of_failure(status, reason, begun->way.place)));
   };
   const std::string issuer = parameter(request, "iss"), error = parameter(request, "error");
   if (begun->way.rules != uses_.sessions.rules_id())
@@ -308,10 +323,8 @@ void SignIn::redeem(const ExchangePtr& exchange, const std::string& origin, cons
       {parameter(exchange->request(), "code"), begun.verifier, origin + std::string(kCallback)});
   if (id_token) return welcome(exchange, origin, begun, *id_token, true);
   spdlog::warn("sign-in: the authorization server gave no ID token: {}", reason_of(id_token.error()));
-  exchange->reply(ending_sign_in(
-      page_of_failure(502, "The authorization server did not complete the sign-in. Sign in again.",
-                      begun.way.place),
-      origin));
+  exchange->reply(begun.ending(page_of_failure(
+      502, "The authorization server did not complete the sign-in. Sign in again.", begun.way.place)));
 }
 
 void SignIn::welcome(const ExchangePtr& exchange, const std::string& origin, const Begun& begun,
@@ -331,7 +344,7 @@ void SignIn::welcome(const ExchangePtr& exchange, const std::string& origin, con
     return welcome(exchange, origin, begun, id_token, false);
   }
   const auto fail = [&](int status, std::string_view reason) {
-    exchange->reply(ending_sign_in(page_of_failure(status, reason, begun.way.place), origin));
+    exchange->reply(begun.ending(page_of_failure(status, reason, begun.way.place)));
   };
   if (!person) {
     const base::Error& error = person.error();
@@ -355,7 +368,7 @@ void SignIn::welcome(const ExchangePtr& exchange, const std::string& origin, con
   http::Reply reply = page_that_leads_to(begun.way.place);
   reply.headers.emplace_back("Set-Cookie",
                              set_cookie(origin, kSessionCookie, cookie, attributes("Strict", time)));
-  exchange->reply(ending_sign_in(std::move(reply), origin));
+  exchange->reply(begun.ending(std::move(reply)));
 }
 
 void SignIn::show_session(const ExchangePtr& exchange, const ServerOptions& options) const {

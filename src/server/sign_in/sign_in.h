@@ -2,7 +2,7 @@
 // RFC 7636).
 //
 //   GET /sign-in?to=/console   sends the browser to the authorization server, with a short-lived cookie that
-//                              ties the browser to state, nonce and PKCE
+//                              ties the browser to state, nonce and PKCE; three tabs may sign in at once
 //   GET /sign-in/callback      where it comes back: makes the session's cookie, and a page of ours leads to
 //                              `to`. A redirect would not do: browsers send no Strict cookie at the end of a
 //                              navigation that another site began.

@@ -95,8 +95,9 @@ struct Bench {
     sign_in.handle(asked, options);
     return asked;
   }
-  Begun begin() {
-    const http::Reply reply = ask("/sign-in", {{"to", "/chat"}})->answer();
+  // `cookies`: those that the browser has.
+  Begun begin(const std::string& cookies = {}) {
+    const http::Reply reply = ask("/sign-in", {{"to", "/chat"}}, cookies)->answer();
     REQUIRE(reply.status == 303);
     const std::string cookie = header_of(reply, "Set-Cookie"), url = header_of(reply, "Location");
     return {cookie.substr(0, cookie.find(';')), parameter_of(url, "state"), parameter_of(url, "nonce")};
@@ -182,6 +183,30 @@ TEST_CASE("Sign-in: it makes a session, and its return is tried once, even with 
   CHECK(bench.has_session(landing));
   CHECK(bench.come_back(begun)->answer().status == 400);
   CHECK(bench.provider.redeemed == 1);
+}
+
+TEST_CASE("Sign-in: three tabs of a browser sign in at once, and each ends its own sign-in") {
+  Bench bench;
+  bench.provider.on_redeem = [&](const std::string& code) { return bench.id_token(code); };
+  std::vector<Begun> tabs;
+  std::string cookies;
+  for (int i = 0; i < 3; ++i) {
+    tabs.push_back(bench.begin(cookies));
+    cookies += (i == 0 ? "" : "; ") + tabs.back().cookie;
+  }
+  const auto name_of = [](const std::string& cookie) { return cookie.substr(0, cookie.find('=')); };
+  // The fourth one takes the place of the first.
+  CHECK(name_of(bench.begin(cookies).cookie) == name_of(tabs[0].cookie));
+  for (Begun tab : tabs) {
+    const std::string own = name_of(tab.cookie);
+    tab.cookie = cookies;
+    const http::Reply landing = bench.come_back(tab)->answer();
+    CHECK(landing.status == 200);
+    CHECK(bench.has_session(landing));
+    CHECK(landing.headers.back().second.starts_with(own + "=; "));
+    CHECK(landing.headers.back().second.ends_with("Max-Age=0"));
+  }
+  CHECK(bench.provider.redeemed == 3);
 }
 
 TEST_CASE("Sign-in: a reload while it is under way gives nobody rights of the earlier rules") {
