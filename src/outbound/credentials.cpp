@@ -78,6 +78,11 @@ std::vector<std::string> keys_in(std::string_view url) {
   return keys;
 }
 
+// `expires_in`, which some servers write as a string (Entra ID's v1 endpoint, Apigee).
+std::optional<std::int64_t> seconds_in(json::Value life) {
+  return life.is_string() ? base::number_in<std::int64_t>(life.string()) : life.integer();
+}
+
 bool is_token(std::string_view text) {
   return !text.empty() && text.size() <= kTokenMax &&
          std::ranges::all_of(text, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
@@ -262,7 +267,11 @@ tl::expected<Credentials::Kept, TokenError> Credentials::read_token(const base::
     error.retry_after = held;
     return tl::unexpected(std::move(error));
   }
-  if (answer->status != 200) {
+  const auto document = json::Document::view_of(answer->body);
+  const json::Value root = document.root();
+  // Some servers report errors with status 200 (GitHub).
+  const bool is_error = root["access_token"].absent() && root["error"].is_string();
+  if (answer->status != 200 || is_error) {
     std::string secret;
     if (server_.private_key_file.empty()) {
       const std::lock_guard lock(mutex_);
@@ -275,8 +284,6 @@ tl::expected<Credentials::Kept, TokenError> Credentials::read_token(const base::
     error.retry_after = retry_after(*answer);
     return tl::unexpected(refused_exchange(*answer, std::move(error)));
   }
-  const auto document = json::Document::view_of(answer->body);
-  const json::Value root = document.root();
   Kept kept{root["access_token"].str()};
   const bool is_bearer =
       root["token_type"].absent() || base::same_word(root["token_type"].string(), "Bearer");
@@ -286,7 +293,7 @@ tl::expected<Credentials::Kept, TokenError> Credentials::read_token(const base::
   if (!is_token(kept.token) || !is_bearer || !is_access)
     return refused("its token endpoint returned an invalid answer");
   const std::int64_t life =
-      std::clamp<std::int64_t>(root["expires_in"].integer().value_or(kLifetime), 0, kLifetimeMax);
+      std::clamp<std::int64_t>(seconds_in(root["expires_in"]).value_or(kLifetime), 0, kLifetimeMax);
   kept.until = begun + std::chrono::seconds(life) -
                std::min(std::chrono::seconds(kLifeMargin), std::chrono::seconds(life) / 10);
   return kept;

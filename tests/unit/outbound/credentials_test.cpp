@@ -60,6 +60,34 @@ TEST_CASE("Credentials: an endpoint may give the same token again") {
   CHECK(credentials->mask()->masked("the-same-one") == "***");
 }
 
+TEST_CASE("Credentials: the life of a token may be a string, as Entra ID's v1 endpoint writes it") {
+  Endpoint endpoint(Server::Exchange::none);
+  for (const char* life : {"0", "\"0\"", "-1", "\"-1\""}) {
+    CAPTURE(life);
+    endpoint.body =
+        R"({"access_token":"a-brief-one","token_type":"bearer","expires_in":)" + std::string(life) + "}";
+    const auto credentials = endpoint.credentials();
+    CHECK(credentials->find(-1, false).value() == "a-brief-one");
+    CHECK_FALSE(credentials->at_hand());
+  }
+  for (const char* life : {"3599", "\"3599\"", "3599.0", "null", "\"soon\"", "\"\""}) {
+    CAPTURE(life);
+    endpoint.body = R"({"access_token":"a-longer-one","expires_in":)" + std::string(life) + "}";
+    const auto credentials = endpoint.credentials();
+    CHECK(credentials->find(-1, false).value() == "a-longer-one");
+    CHECK(credentials->at_hand());
+  }
+}
+
+TEST_CASE("Credentials: an error with status 200, as GitHub sends it, is shown in the server's words") {
+  Endpoint endpoint(Server::Exchange::none);
+  endpoint.body = R"({"error":"incorrect_client_credentials","error_description":"They are not right"})";
+  const auto token = endpoint.credentials()->find(-1, false);
+  REQUIRE_FALSE(token);
+  CHECK(token.error().text.find("incorrect_client_credentials: They are not right") != std::string::npos);
+  CHECK_FALSE(token.error().may_come);
+}
+
 TEST_CASE("Credentials: a turn that looked before another's token came uses that token") {
   Endpoint endpoint(Server::Exchange::none);
   endpoint.body = R"({"access_token":"the-only-one"})";
