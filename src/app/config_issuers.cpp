@@ -11,9 +11,10 @@ namespace {
 
 using json::Value;
 
-const std::array<std::string, 14> kIssuerMembers{
-    "issuer", "audience",     "algorithms",     "typ",          "skew_s", "subject_claim", "roles_claim",
-    "scopes", "viewer_roles", "operator_roles", "scope_prefix", "agents", "agents_claim",  "keys"};
+const std::array<std::string, 15> kIssuerMembers{
+    "issuer",         "audience",      "clients",     "algorithms",   "typ",
+    "skew_s",         "subject_claim", "roles_claim", "scopes",       "viewer_roles",
+    "operator_roles", "scope_prefix",  "agents",      "agents_claim", "keys"};
 constexpr int kSkewMax = 600;
 
 // https, or http at this machine, where no one can listen in.
@@ -36,6 +37,7 @@ class IssuerEntry {
         std::ranges::any_of(issuer.url, [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
       wrong("/issuer", "must be an https URL without a query or fragment");
     issuer.audiences = names("audience");
+    issuer.clients = names("clients");
     read_algorithms(issuer);
     const std::string typ = text("typ", "at+jwt");
     issuer.any_typ = typ == "any";

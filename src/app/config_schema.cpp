@@ -159,6 +159,8 @@ void write_issuers(Writer& out) {
       names(
           "audience",
           "Audiences (aud) of tokens for this server; the default is public_url and the URLs of its agents");
+      names("clients",
+            "Clients (client_id) whose tokens need no audience, for Amazon Cognito; the default is none");
       text("keys", "URL or file of its key set (JWK); the default is found by its discovery document");
       names("algorithms", "Algorithms of its signatures; the default is all but ES384",
             {"RS256", "PS256", "ES256", "ES384", "EdDSA"});

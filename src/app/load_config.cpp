@@ -350,7 +350,7 @@ class Loader {
     check_card_security();
     check_secrets();
     for (const server::Issuer& issuer : c.issuers) {
-      if (issuer.audiences.empty() && c.server.public_url.empty())
+      if (issuer.audiences.empty() && issuer.clients.empty() && c.server.public_url.empty())
         wrong("issuers", issuer.url + " needs an audience, as there is no public_url");
     }
     if (!c.anonymous_allowed() && c.tokens.empty() && c.issuers.empty() && !c.api_keys.value_or(false)) {

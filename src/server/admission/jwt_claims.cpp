@@ -174,6 +174,9 @@ base::Result<Claimed> read_claims(const Issuer& issuer, std::string_view public_
   }
   if (claims["iss"].string() != issuer.url) return refused_claims("iss is another issuer");
   auto agents = agents_by_audience(issuer, public_url, claims["aud"]);
+  if (claims["aud"].missing() &&
+      std::ranges::find(issuer.clients, claims["client_id"].string()) != issuer.clients.end())
+    agents.emplace();
   if (!agents) return refused_claims("aud is not this server");
   const bool is_for_server = agents->empty();
   const auto expires = time_in(claims["exp"]);
@@ -214,6 +217,7 @@ base::Result<SignedIn> read_id_claims(const Issuer& issuer, const SignInRules& r
                                       std::string_view text, base::Timestamp now) {
   Issuer for_client = issuer;
   for_client.audiences = {rules.client_id};
+  for_client.clients.clear();
   auto claimed = read_claims(for_client, {}, text, now);
   if (!claimed) return base::fail(std::move(claimed.error()));
   const auto document = json::Document::parse_view(text, {.depth_max = 20});

@@ -19,6 +19,8 @@ namespace baton::server {
 struct Issuer {
   std::string url;                     // the claim `iss`, byte by byte
   std::vector<std::string> audiences;  // one must be in `aud`; empty: the resources below public_url
+  // The clients whose tokens need no `aud`: `client_id` names one of them. Cognito writes no audience.
+  std::vector<std::string> clients;
   std::vector<jose::Algorithm> algorithms{jose::Algorithm::rs256, jose::Algorithm::ps256,
                                           jose::Algorithm::es256, jose::Algorithm::eddsa};
   bool any_typ = false;  // accepts `typ` JWT and none, too, not only at+jwt

@@ -52,6 +52,7 @@ std::string digest_of(const Issuer& issuer, const std::string& public_url) {
   out.object([&] {
     out.member("issuer", issuer.url).member("here", public_url);
     out.key("audiences").strings(issuer.audiences);
+    out.optional("clients", issuer.clients);
     out.key("algorithms").array([&] {
       for (const jose::Algorithm each : issuer.algorithms) out.integer(static_cast<int>(each));
     });

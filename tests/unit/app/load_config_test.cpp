@@ -491,6 +491,7 @@ TEST_CASE("Configuration: an issuer with an error is reported at its place") {
   names(R"("skew_s": 601)", "/issuers/0/skew_s");
   names(R"("scopes": ["admin"])", "/issuers/0/scopes");
   names(R"("agents": [])", "/issuers/0/agents");
+  names(R"("clients": [])", "/issuers/0/clients");
   names(R"("operator_roles": [1])", "/issuers/0/operator_roles");
   names(R"("keys": "http://id.example/keys")", "/issuers/0/keys");
   names(R"("subject_claim": "")", "/issuers/0/subject_claim");
@@ -501,6 +502,10 @@ TEST_CASE("Configuration: an issuer with an error is reported at its place") {
     CHECK_MESSAGE(has_problem(loaded, "/issuers/0/issuer: must be an https URL"), issuer);
   }
   CHECK(has_problem(from_file(R"({"issuers": [{"issuer": "https://id.example"}]})"), "needs an audience"));
+  const LoadedConfig by_client =
+      from_file(R"({"issuers": [{"issuer": "https://id.example", "clients": ["a", "b"]}]})");
+  CHECK(by_client.problems.empty());
+  CHECK(by_client.config.issuers.front().clients == std::vector<std::string>{"a", "b"});
   CHECK(has_problem(from_file(R"({"issuers": [{"issuer": "https://a.example", "audience": "a"},
                                               {"issuer": "https://a.example", "audience": "b"}]})"),
                     "/issuers/1: has the same issuer"));

@@ -97,6 +97,19 @@ std::vector<Product> products() {
       R"("email":"jsmith@example.com","email_verified":"true","iat":1700000000,"exp":1700003600})",
       "10769150350006150715113082367", Role::calls, scopes({Scope::send}));
   google.scopes = scopes({Scope::send});
+
+  // It has no audience; for our client.
+  Issuer& cognito = add(
+      "Cognito", "https://cognito-idp.us-east-1.amazonaws.com/us-east-1_example",
+      R"({"sub":"aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee","cognito:groups":["baton-ops"],)"
+      R"("iss":"https://cognito-idp.us-east-1.amazonaws.com/us-east-1_example","version":2,"client_id":"baton",)"
+      R"("origin_jti":"a","token_use":"access","scope":"openid baton/send","auth_time":1700000000,)"
+      R"("exp":1700003600,"iat":1700000000,"jti":"b","username":"ann"})",
+      "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee", Role::operates, scopes({Scope::send}));
+  cognito.clients = {"baton"};
+  cognito.scope_prefix = "baton/";
+  cognito.roles_claim = "cognito:groups";
+  cognito.operator_roles = {"baton-ops"};
   return all;
 }
 
@@ -220,6 +233,25 @@ TEST_CASE("Claims: the issuer's agents, its claim and the audience each narrow t
             ->token.agents == std::vector<std::string>{"joke"});
   CHECK_FALSE(read(issuer, replaced(good, "\"scope\"", R"("baton":{"agents":["slow"]},"scope")")));
   CHECK_FALSE(read(issuer, replaced(good, "\"scope\"", R"("baton":{"agents":[]},"scope")")));
+}
+
+TEST_CASE("Claims: a client takes the place of an audience only where the token names none") {
+  Issuer issuer = plain();
+  const std::string audience = R"("aud":"shop",)";
+  const std::string other = replaced(claims_for(R"("shop")"), R"("sub")", R"("client_id":"c","sub")");
+  const std::string none = replaced(other, audience, "");
+  CHECK_FALSE(read(issuer, none));
+  issuer.clients = {"b", "c"};
+  CHECK(read(issuer, none));
+  CHECK_FALSE(read(issuer, other));
+  CHECK_FALSE(read(issuer, replaced(other, R"("shop")", "null")));
+  CHECK_FALSE(read(issuer, replaced(other, R"("shop")", "[]")));
+  CHECK_FALSE(read(issuer, replaced(none, R"("c")", R"("d")")));
+  CHECK_FALSE(read(issuer, replaced(none, R"("c")", "7")));
+  CHECK_FALSE(read(issuer, replaced(none, R"("client_id":"c",)", "")));
+  // An ID token always names its client as the audience.
+  const std::string id_token = replaced(none, R"("sub")", R"("nonce":"n","sub")");
+  CHECK_FALSE(server::read_id_claims(issuer, {issuer.url, "c", {"*"}}, "n", id_token, at(kNow)));
 }
 
 TEST_CASE("Claims: a path leads to roles below names with dots, as Keycloak's and Kubernetes' claims have") {
