@@ -243,10 +243,10 @@ bool GrpcCall::State::may_pull() const {
   return streams && woken && !pulling && !writing && waiting.empty() && !ended && !left && !finished;
 }
 
-GrpcCall::Step GrpcCall::next_step(State& state) {
+GrpcCall::Step GrpcCall::next_step(State& state, ByteBuffer& message) {
   if (state.finished || state.writing) return Step::none;
   if (!state.left && !state.waiting.empty()) {
-    outgoing_ = std::move(state.waiting.front());
+    message.Swap(&state.waiting.front());
     state.waiting.pop_front();
     state.answered = true;
     const bool last = state.ended && state.status.ok() && state.waiting.empty();
@@ -268,10 +268,14 @@ GrpcCall::Step GrpcCall::next_step(State& state) {
 // Once `finished` is set, the state's status does not change.
 void GrpcCall::advance() {
   const auto self = shared_from_this();  // OnDone may come before this returns
+  // Local, because gRPC can free no piece of the message while a buffer of ours has it, too. gRPC has the
+  // pieces before the writes below return. It asks for the buffer until OnWriteDone only for interceptors,
+  // of which there are none, and for calls that are not bound yet, whose message cannot have been read.
+  ByteBuffer message;
   ::grpc::Status status;
   bool is_unwatched = false;
   const Step step = state_.with([&](State& state) {
-    const Step next = next_step(state);
+    const Step next = next_step(state, message);
     status = state.status;
     if (!state.writing && !state.finished) return next;
     if (next != Step::none) *progress_ = base::SteadyTime::now();
@@ -279,8 +283,8 @@ void GrpcCall::advance() {
     return next;
   });
   if (is_unwatched) look_in(shared_->limits.stall_time);
-  if (step == Step::write) StartWrite(&outgoing_);
-  if (step == Step::write_last) StartWriteAndFinish(&outgoing_, ::grpc::WriteOptions(), status);
+  if (step == Step::write) StartWrite(&message);
+  if (step == Step::write_last) StartWriteAndFinish(&message, ::grpc::WriteOptions(), status);
   if (step == Step::finish) Finish(status);
   if (step == Step::pull) pull_soon();
 }
@@ -435,7 +439,6 @@ bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& mess
 }
 
 void GrpcCall::OnWriteDone(bool ok) {
-  outgoing_.Clear();  // an idle stream holds no message
   *progress_ = base::SteadyTime::now();
   // Before the next pull, which counts anew.
   const bool has_all = state_.with([](State& state) {
@@ -466,7 +469,6 @@ void GrpcCall::OnDone() {
     answered = state.answered;
     streams = state.streams;
   });
-  outgoing_.Clear();
   count_unsent(0);
   if (streams) drop_source();
   shared_->connections->end_call(peer_, !answered);

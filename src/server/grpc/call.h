@@ -140,7 +140,8 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
                    ::grpc::Status& status) const;
   // Takes the next step. Never called with the state locked.
   void advance();
-  Step next_step(State& state);
+  // `message`: what to write in this step.
+  Step next_step(State& state, ::grpc::ByteBuffer& message);
   // Ends the call if its message or its client is late. Otherwise looks again when either can be.
   void look();
   void look_in(std::chrono::milliseconds delay);
@@ -167,7 +168,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   std::atomic<bool> is_counted_{false};  // in Shared::unsent; changed with that locked
   base::Guarded<::grpc::GenericCallbackServerContext*> breakable_;  // null from OnDone on
   std::shared_ptr<GrpcCall> self_;
-  ::grpc::ByteBuffer incoming_, outgoing_;
+  ::grpc::ByteBuffer incoming_;
   base::Guarded<State> state_;
 
   // Used on the pulling thread.

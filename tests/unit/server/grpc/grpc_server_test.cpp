@@ -20,6 +20,7 @@
 #include "support/engine_bench.h"
 #include "support/patience.h"
 #include "unit/server/grpc/client_call.h"
+#include "unit/server/grpc/raw_call.h"
 #include "unit/server/grpc/scripted_stream.h"
 
 namespace baton::server::grpc::grpc_server_test {
@@ -391,6 +392,33 @@ TEST_CASE(
   int whole = 0;
   for (const auto& call : calls) whole += call->read().value_or("").size() >= kLarge ? 1 : 0;
   CHECK(whole == (is_held ? kCalls : kCalls - 1));
+}
+
+TEST_CASE(
+    "gRPC server: a client that takes its answer bit by bit keeps it longer than one that takes nothing") {
+  constexpr int kFit = 4;  // each counts for a quarter of the limit
+  constexpr std::size_t kPart = 64 << 10;
+  std::atomic<int> answered{0};
+  http::Limits limits = patient_limits();
+  limits.unsent_max = kLarge;
+  Bench bench(
+      [&](const CallPtr& call, Operation, const server::a2a::Request&) {
+        call->answer(large_answer());
+        ++answered;
+      },
+      limits);
+  const std::string request = bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})");
+  std::vector<std::unique_ptr<RawCall>> calls;
+  const auto begin_call = [&] {
+    calls.push_back(std::make_unique<RawCall>(bench.port, kGetTask, request));
+    REQUIRE(eventually([&] { return answered == std::ssize(calls); }));
+  };
+  for (int i = 0; i < kFit; ++i) begin_call();
+  // The server has freed what it sent first when it sends more.
+  for (int i = 0; i < 2; ++i) REQUIRE(calls[0]->take(kPart));
+  begin_call();
+  REQUIRE(calls[0]->take(kLarge - 2 * kPart));
+  CHECK(calls[1]->ends());
 }
 
 TEST_CASE("gRPC server: what a source holds behind unread events counts once it wakes the stream") {
