@@ -136,7 +136,7 @@ GrpcCall::GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method&
     : shared_(std::move(shared)),
       method_(method),
       context_(context),
-      peer_(std::move(peer.key)),
+      peer_(std::move(peer)),
       by_(std::move(by)),
       head_(std::move(head)),
       breakable_(std::in_place, &context) {
@@ -392,7 +392,7 @@ void GrpcCall::count_stream() {
 void GrpcCall::count_unsent(std::size_t bytes) {
   if (bytes <= kRoom) bytes = 0;
   if (bytes == 0 && !is_counted_) return;
-  std::vector<std::shared_ptr<GrpcCall>> slowest;
+  std::vector<std::shared_ptr<GrpcCall>> behind;
   shared_->unsent.with([&](Shared::Unsent& unsent) {
     auto& calls = unsent.by_call;
     const auto uncount = [&](decltype(calls.begin()) one) {
@@ -406,13 +406,28 @@ void GrpcCall::count_unsent(std::size_t bytes) {
     unsent.bytes += bytes;
     is_counted_ = true;
     while (unsent.bytes > shared_->limits.unsent_max && calls.size() > 1) {
-      const auto one = std::ranges::min_element(
-          calls, {}, [](const auto& entry) { return entry.first->progress_->load(); });
-      if (auto call = one->first->weak_from_this().lock()) slowest.push_back(std::move(call));
+      const auto one = calls.find(most_behind(unsent));
+      if (auto call = one->first->weak_from_this().lock()) behind.push_back(std::move(call));
       uncount(one);
     }
   });
-  for (const auto& call : slowest) call->break_off();
+  for (const auto& call : behind) call->break_off();
+}
+
+// By the rule that http::Limits::unsent_max states, which weighs time, bytes, and the bytes of an address.
+GrpcCall* GrpcCall::most_behind(const Shared::Unsent& unsent) {
+  std::unordered_map<std::string_view, double> of_address;
+  for (const auto& [call, bytes] : unsent.by_call) {
+    of_address[call->peer_.address] += static_cast<double>(bytes);
+  }
+  const auto now = base::SteadyTime::now();
+  const auto weight = [&](const auto& entry) {
+    const auto& [call, bytes] = entry;
+    const std::chrono::duration<double> still = now - call->progress_->load();
+    return (std::max(still.count(), 0.0) + 0.001) * static_cast<double>(bytes) *
+           of_address[call->peer_.address];
+  };
+  return std::ranges::max_element(unsent.by_call, {}, weight)->first;
 }
 
 // gRPC calls none of the On... functions within this, so it may be locked. Clients may try again.
@@ -471,7 +486,7 @@ void GrpcCall::OnDone() {
   });
   count_unsent(0);
   if (streams) drop_source();
-  shared_->connections->end_call(peer_, !answered);
+  shared_->connections->end_call(peer_.key, !answered);
   self_.reset();
 }
 

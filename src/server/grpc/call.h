@@ -149,18 +149,19 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
            std::shared_ptr<const void> held = nullptr);
   void add_header(Header header);
   void count_stream();
-  // Sets how many unsent bytes of this call count. Above the limit, breaks off the calls whose clients have
-  // taken nothing for the longest time, except the last one.
+  // Sets how many unsent bytes of this call count. Above the limit, breaks off the calls that are most
+  // behind, except the last one.
   void count_unsent(std::size_t bytes);
+  static GrpcCall* most_behind(const Shared::Unsent& unsent);
   // Ends the call without what is unsent. Does nothing after OnDone.
   void break_off();
 
   const std::shared_ptr<Shared> shared_;
   const protocol::grpc::Method& method_;
   ::grpc::GenericCallbackServerContext& context_;  // valid until OnDone: used while not finished
-  const std::string peer_;                         // the connection's key
-  server::Admitted by_;                            // until it runs
-  http::Request head_;                             // likewise
+  const Peer peer_;
+  server::Admitted by_;  // until it runs
+  http::Request head_;   // likewise
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   std::atomic<base::EventLoop::TimerId> timer_{0};  // calls `look`
   // Shared with the pieces of messages. Also set when something is given to the client.

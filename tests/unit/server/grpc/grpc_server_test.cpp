@@ -111,6 +111,31 @@ server::a2a::TaskAnswer large_answer() {
   return {std::move(task)};
 }
 
+// What the sources of streams hold behind their first event.
+struct Held {
+  std::atomic<std::size_t> bytes{0};
+  std::atomic<int> sources{0};
+  base::Guarded<std::vector<Waker>> wakers;
+};
+
+class Holding final : public http::StreamSource {
+ public:
+  Holding(Held& held, Waker waker) : held_(held) {
+    held_.wakers.with([&](std::vector<Waker>& all) { all.push_back(std::move(waker)); });
+    ++held_.sources;
+  }
+  ~Holding() override { --held_.sources; }
+  Next pull(std::string& out, std::size_t) override {
+    if (!std::exchange(pulled_, true)) out = large_frame();
+    return Next::wait;
+  }
+  std::size_t held() const override { return held_.bytes; }
+
+ private:
+  Held& held_;
+  bool pulled_ = false;
+};
+
 // Clients may be as slow as this machine.
 http::Limits patient_limits() {
   http::Limits limits;
@@ -422,28 +447,6 @@ TEST_CASE(
 }
 
 TEST_CASE("gRPC server: what a source holds behind unread events counts once it wakes the stream") {
-  struct Held {
-    std::atomic<std::size_t> bytes{0};
-    std::atomic<int> sources{0};
-    base::Guarded<std::vector<Waker>> wakers;
-  };
-  class Holding final : public http::StreamSource {
-   public:
-    Holding(Held& held, Waker waker) : held_(held) {
-      held_.wakers.with([&](std::vector<Waker>& all) { all.push_back(std::move(waker)); });
-      ++held_.sources;
-    }
-    ~Holding() override { --held_.sources; }
-    Next pull(std::string& out, std::size_t) override {
-      if (!std::exchange(pulled_, true)) out = large_frame();
-      return Next::wait;
-    }
-    std::size_t held() const override { return held_.bytes; }
-
-   private:
-    Held& held_;
-    bool pulled_ = false;
-  };
   Held held;
   http::Limits limits = patient_limits();
   limits.unsent_max = 5 * kLarge / 2;
@@ -458,6 +461,28 @@ TEST_CASE("gRPC server: what a source holds behind unread events counts once it 
   held.bytes = kLarge;
   for (const Waker& wake : held.wakers.with([](const std::vector<Waker>& all) { return all; })) wake();
   CHECK(eventually([&] { return held.sources == 1; }));
+}
+
+TEST_CASE("gRPC server: above the limit of unsent bytes the call is broken off that holds the most by far") {
+  constexpr std::size_t kMuch = std::size_t{1} << 50;
+  Held small, large;
+  large.bytes = kMuch;
+  std::atomic<int> calls{0};
+  http::Limits limits = patient_limits();
+  limits.unsent_max = kMuch;
+  Bench bench(
+      [&](const CallPtr& call, Operation, const server::a2a::Request&) {
+        Held& held = calls++ == 0 ? small : large;
+        call->open_stream([&](Waker waker) { return std::make_unique<Holding>(held, std::move(waker)); });
+      },
+      limits);
+  const std::string request = bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})");
+  // The client of the small stream has taken nothing for longer.
+  ClientCall first(bench.port, kSubscribe, request);
+  REQUIRE(eventually([&] { return small.sources == 1; }));
+  ClientCall second(bench.port, kSubscribe, request);
+  CHECK(!second.read());
+  CHECK(first.read().has_value());
 }
 
 TEST_CASE("gRPC server: streams are bounded, and a client that hangs up releases its place") {
