@@ -404,8 +404,8 @@ constexpr Setting kSettings[] = {
     {"grpc.first_message_s", grpc<&GrpcLimits::first_message>,
      "Seconds in which the message of a call must arrive", 0.1, 3600},
     {"grpc.resets_max", grpc<&GrpcLimits::resets_max>,
-     "Maximum number of calls that a client may reset within 10 seconds, and of refusals that it has not "
-     "read, before its connection is closed",
+     "Maximum number of calls that a client may reset within 10 seconds before its connection is closed; "
+     "also of refusals that it has not read, if calls_per_connection_max is not more",
      1, 1'000'000},
     {"grpc.decode_base64_files", grpc<&GrpcLimits::decodes_base64_files>,
      "Whether files are exchanged with 0.3 clients as base64 text instead of bytes, as the SDKs for Python, "

@@ -179,10 +179,12 @@ void Connections::end_call(const std::string& key, bool reset) {
 }
 
 void Connections::begin_refusal(const std::string& key) {
+  // All calls that a client may have can be refused before it has read the first refusal.
+  const int most = std::max(limits_.resets_max, limits_.calls_per_connection_max);
   const int flooding = state_.with([&](State& state) {
     const auto found = state.open.find(key);
     if (found == state.open.end()) return -1;
-    return ++found->second.refusals == limits_.resets_max + 1 ? found->second.second.get() : -1;
+    return ++found->second.refusals == most + 1 ? found->second.second.get() : -1;
   });
   close(key, flooding, "does not read the refusals of its calls");
 }

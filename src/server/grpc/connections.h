@@ -52,7 +52,7 @@ class Connections {
   // too many resets is closed.
   void end_call(const std::string& key, bool reset);
   // Counts a refused call until its client has taken the refusal. A connection with more of them than it may
-  // have resets is closed.
+  // have resets and calls is closed.
   void begin_refusal(const std::string& key);
   void end_refusal(const std::string& key);
 

@@ -69,7 +69,13 @@ TEST_CASE("gRPC connections: one whose client takes nothing for the stall time i
 TEST_CASE("gRPC connections: one with more refusals than it may have at a time is ended") {
   constexpr int kRefusals = 3;
   GrpcLimits limits;
-  limits.resets_max = kRefusals;
+  limits.resets_max = limits.calls_per_connection_max = kRefusals;
+  SUBCASE("as many as resets") {
+    limits.calls_per_connection_max = 1;
+  }
+  SUBCASE("as many as calls") {
+    limits.resets_max = 1;
+  }
   Bench bench(limits);
   for (int i = 0; i < 2 * kRefusals; ++i) {
     bench.connections->begin_refusal(bench.key);
