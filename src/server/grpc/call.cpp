@@ -307,7 +307,11 @@ void GrpcCall::look() {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - base::SteadyTime::now());
   // The message may have come meanwhile, and its answer may be written.
   if (left.count() > 0) return look_in(std::min(left, shared_->limits.stall_time));
-  if (is_writing) return break_off();
+  if (is_writing) {
+    // This call's bytes may be behind those of others, of which the client takes some all the time.
+    if (shared_->connections->is_full(peer_.key)) return look_in(shared_->limits.stall_time);
+    return break_off();
+  }
   state_.with([](State& state) { state.is_watched = false; });
   fail({ErrorCode::deadline_exceeded, "the message did not arrive in time", {}});
 }

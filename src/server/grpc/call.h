@@ -5,8 +5,8 @@
 // source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a time;
 // the source is pulled again only when all it gave is written. What the client has not taken by then counts
 // for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget; a client
-// that takes nothing for http::Limits::stall_time loses its call. The source lives until OnDone, because it
-// may hold the share of what it gave last.
+// that takes nothing for http::Limits::stall_time loses its call, but not while its connection is full, which
+// Connections bounds. The source lives until OnDone, because it may hold the share of what it gave last.
 // Lifetime: gRPC uses it until OnDone; the A2aCall that answers it may hold it longer.
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
@@ -193,6 +194,16 @@ void Connections::end_refusal(const std::string& key) {
   state_.with([&](State& state) {
     const auto found = state.open.find(key);
     if (found != state.open.end()) found->second.refusals = std::max(found->second.refusals - 1, 0);
+  });
+}
+
+// Locked, so that the descriptor stays open; this poll does not wait.
+bool Connections::is_full(const std::string& key) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.open.find(key);
+    if (found == state.open.end()) return false;
+    pollfd socket{found->second.second.get(), POLLOUT, 0};
+    return ::poll(&socket, 1, 0) == 0;
   });
 }
 

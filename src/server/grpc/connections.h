@@ -55,6 +55,8 @@ class Connections {
   // have resets and calls is closed.
   void begin_refusal(const std::string& key);
   void end_refusal(const std::string& key);
+  // Whether so much waits for the connection's client that the kernel takes no more.
+  bool is_full(const std::string& key) const;
 
   base::EventLoop& loop() { return loop_; }
 

@@ -44,6 +44,12 @@ class Bench {
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
+  // Sends until the kernel takes no more.
+  void fill() const {
+    const std::string bytes(64 << 10, 'x');
+    while (::send(served.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+    }
+  }
   // Whether the connection has ended, or does so within the time.
   bool has_ended(std::chrono::milliseconds time = test::patience()) const {
     pollfd one{served.get(), 0, 0};
@@ -60,10 +66,15 @@ TEST_CASE("gRPC connections: one whose client takes nothing for the stall time i
   http::Limits bounds;
   bounds.stall_time = 50ms;
   const Bench bench({}, bounds);
-  const std::string bytes(64 << 10, 'x');
-  while (::send(bench.served.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
-  }
+  bench.fill();
   CHECK(bench.has_ended());
+}
+
+TEST_CASE("gRPC connections: one is full while its client reads nothing of what was sent") {
+  const Bench bench;
+  CHECK(!bench.connections->is_full(bench.key));
+  bench.fill();
+  CHECK(bench.connections->is_full(bench.key));
 }
 
 TEST_CASE("gRPC connections: one with more refusals than it may have at a time is ended") {
