@@ -82,8 +82,7 @@ CardUrls card_urls(const ServerOptions& options, const http::Request& request, c
     // A gRPC call names gRPC's address, which does not serve the card's URLs.
     const bool is_grpc = !request.header(":authority").empty();
     const std::string_view host = is_grpc ? std::string_view() : named_host(options, request);
-    base = is_host(host) ? std::string(named_scheme(options, request)) + "://" + std::string(host)
-                         : std::string(endpoint.address);
+    base = is_host(host) ? named_url(options, request) : std::string(endpoint.address);
   }
   const std::string grpc = grpc_address(options, base, endpoint);
   if (base.ends_with('/')) base.pop_back();

@@ -73,6 +73,12 @@ std::string_view without_dot(std::string_view name) {
   return name;
 }
 
+std::string_view without_usual_port(std::string_view host, bool is_https) {
+  const std::string_view port = is_https ? ":443" : ":80";
+  if (host.ends_with(port)) host.remove_suffix(port.size());
+  return host;
+}
+
 bool same_host(std::string_view host, std::string_view allowed) {
   if (allowed == "*") return true;
   const bool any_port = without_port(allowed) == allowed;
@@ -177,12 +183,19 @@ std::string_view named_scheme(const ServerOptions& options, const http::Request&
   return said == "https" || (said.empty() && options.https) ? "https" : "http";
 }
 
+std::string named_url(const ServerOptions& options, const http::Request& request) {
+  const std::string_view scheme = named_scheme(options, request);
+  const std::string_view host = without_usual_port(named_host(options, request), scheme == "https");
+  return std::string(scheme).append("://").append(host);
+}
+
 std::string own_origin(const ServerOptions& options, const http::Request& request) {
-  const std::string_view host = named_host(options, request);
   const std::size_t scheme = base::web_scheme(options.public_url);
-  const std::string_view known = host_in_url(options.public_url);
+  const bool is_https = base::begins_with(options.public_url, "https:");
+  const std::string_view known = without_usual_port(host_in_url(options.public_url), is_https);
+  const std::string_view host = without_usual_port(named_host(options, request), is_https);
   if (scheme != 0 && http::same_word(host, known)) return options.public_url.substr(0, scheme + known.size());
-  return std::string(named_scheme(options, request)).append("://").append(host);
+  return named_url(options, request);
 }
 
 bool is_safe_origin(std::string_view origin) {

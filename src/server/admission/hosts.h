@@ -42,8 +42,12 @@ std::string_view named_host(const ServerOptions& options, const http::Request& r
 // "https" if a trusted proxy says so, or says nothing and the listener speaks TLS; else "http".
 std::string_view named_scheme(const ServerOptions& options, const http::Request& request);
 
-// The origin that browsers know this server by: that of public_url if the request names its host, else by
-// named_scheme and named_host.
+// The URL of named_scheme and named_host, without a slash at its end. A port that is the scheme's usual one
+// is left out, as browsers and URL parsers do; some proxies add it.
+std::string named_url(const ServerOptions& options, const http::Request& request);
+
+// The origin that browsers know this server by: that of public_url if the request names its host, else
+// named_url.
 std::string own_origin(const ServerOptions& options, const http::Request& request);
 
 // Whether nobody else can read a cookie on its way there: https, or this machine.

@@ -19,8 +19,7 @@ constexpr std::string_view kMcp = "/mcp";
 std::string base_url(const ServerOptions& options, const http::Request& request) {
   std::string url = options.public_url;
   if (url.empty()) {
-    const std::string_view host = named_host(options, request);
-    if (is_host(host)) url = std::string(named_scheme(options, request)) + "://" + std::string(host);
+    if (is_host(named_host(options, request))) url = named_url(options, request);
   }
   while (url.ends_with('/')) url.pop_back();
   return url;

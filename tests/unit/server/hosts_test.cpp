@@ -84,6 +84,36 @@ TEST_CASE("Hosts: X-Forwarded-* is trusted from configured proxies only") {
   }
 }
 
+TEST_CASE("Hosts: the server's own origin leaves out the scheme's usual port, as browsers do") {
+  server::ServerOptions options;
+  options.proxies = {"10.0.0.1"};
+  const auto behind_proxy = [](const char* scheme, const char* host) {
+    return from("10.0.0.1", {{"Host", host}, {"X-Forwarded-Proto", scheme}});
+  };
+  struct Case {
+    const char *scheme, *host, *origin;
+  };
+  for (const Case& each : {Case{"https", "agents.example:443", "https://agents.example"},
+                           Case{"http", "agents.example:80", "http://agents.example"},
+                           Case{"https", "[::1]:443", "https://[::1]"},
+                           Case{"https", "agents.example", "https://agents.example"},
+                           Case{"https", "agents.example:80", "https://agents.example:80"},
+                           Case{"http", "agents.example:443", "http://agents.example:443"},
+                           Case{"https", "agents.example:8443", "https://agents.example:8443"}}) {
+    CAPTURE(each.origin);
+    const http::Request request = behind_proxy(each.scheme, each.host);
+    CHECK(server::own_origin(options, request) == each.origin);
+    CHECK(server::named_url(options, request) == each.origin);
+  }
+  // The proxy does not say that it speaks https.
+  for (const char* url : {"https://agents.example", "https://agents.example:443/base"}) {
+    CAPTURE(url);
+    options.public_url = url;
+    for (const char* host : {"agents.example", "agents.example:443"})
+      CHECK(server::own_origin(options, from("127.0.0.1", {{"Host", host}})) == "https://agents.example");
+  }
+}
+
 TEST_CASE("Hosts: X-Forwarded-Host allows no other host, and does not hide a wrong Host") {
   server::ServerOptions options = on_loopback();
   options.proxies = {"127.0.0.1"};
