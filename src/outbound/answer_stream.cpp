@@ -81,9 +81,13 @@ ssize_t AnswerStream::read(char* to, std::size_t size) {
 
 ssize_t AnswerStream::write(const char* from, std::size_t size) {
   if (failure_) return -1;
+  if (write_failure_) return static_cast<ssize_t>(size);
   if (const auto written = channel_.write({from, size}); !written) {
-    failure_ = written.error();
-    return -1;
+    const bool is_late = written.error().code == base::ErrorCode::deadline_exceeded;
+    // A server that refuses a body may have answered before it closed the connection. So the library does not
+    // see that the connection is broken, and goes on to read.
+    (is_late ? failure_ : write_failure_) = written.error();
+    if (is_late) return -1;
   }
   return static_cast<ssize_t>(size);
 }

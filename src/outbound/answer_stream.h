@@ -25,9 +25,9 @@ class AnswerStream final : public httplib::Stream {
   // Returns true if a byte of the answer was read.
   bool has_begun() const { return has_begun_; }
   // Returns true if the connection can serve another request after a whole answer.
-  bool can_go_on() const { return !failure_ && !is_over_ && begin_ == end_; }
-  // The error of a failed read or write; nullopt if none failed.
-  const std::optional<base::Error>& failure() const { return failure_; }
+  bool can_go_on() const { return !failure() && !is_over_ && begin_ == end_; }
+  // The error of the first read or write that failed; nullopt if none failed.
+  const std::optional<base::Error>& failure() const { return write_failure_ ? write_failure_ : failure_; }
 
   bool is_readable() const override { return !failure_; }
   bool is_writable() const override { return !failure_; }
@@ -60,7 +60,8 @@ class AnswerStream final : public httplib::Stream {
   std::size_t head_size_ = 0;
   std::size_t lines_ = 0;
   std::size_t line_size_ = 0;
-  std::optional<base::Error> failure_;
+  std::optional<base::Error> write_failure_;  // the answer may have come before
+  std::optional<base::Error> failure_;        // nothing more can be read
 };
 
 }  // namespace baton::outbound

@@ -47,9 +47,9 @@ base::Result<void> BlockingChannel::wait(short events) const {
 }
 
 base::Result<std::size_t> BlockingChannel::read(char* buffer, std::size_t size) {
-  // The descriptor does not announce bytes that TLS has read already; one that can be written is ready, so
-  // that only the deadline and the stop count.
-  short events = channel_.has_more() ? POLLIN | POLLOUT : POLLIN;
+  // The descriptor announces neither bytes that TLS has read already, nor that TLS has failed; one that can
+  // be written is ready, so that only the deadline and the stop count.
+  short events = channel_.has_more() || is_broken_ ? POLLIN | POLLOUT : POLLIN;
   while (true) {
     if (const auto ready = wait(events); !ready) return fail(ready.error());
     const auto got = channel_.read(buffer, size);
@@ -66,10 +66,10 @@ base::Result<void> BlockingChannel::write(std::string_view bytes) {
   while (true) {
     if (const auto ready = wait(POLLOUT); !ready) return ready;
     const auto written = channel_.write(bytes);
-    if (!written) return fail(written.error());
+    const auto flushed = written ? channel_.flush() : base::Result<bool>(true);
+    is_broken_ = !written || !flushed;
+    if (is_broken_) return fail(written ? flushed.error() : written.error());
     bytes.remove_prefix(*written);
-    const auto flushed = channel_.flush();
-    if (!flushed) return fail(flushed.error());
     if (bytes.empty() && *flushed) return {};
   }
 }

@@ -33,6 +33,7 @@ class BlockingChannel {
   Channel& channel_;
   const WaitLimits& limits_;
   std::chrono::milliseconds longest_wait_{0};
+  bool is_broken_ = false;  // a write has failed
 };
 
 }  // namespace baton::outbound

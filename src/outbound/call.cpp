@@ -171,6 +171,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     was_kept_ = was_kept;
     is_connected_ = true;
     has_begun_ = false;
+    write_error_.reset();
     answer_ = {};
     parser_ = {};
     shown_.emplace(request_->mask);
@@ -188,7 +189,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     const std::string& body = request_->body;
     if (body.size() > kSmallBody && !write_some(body, body_sent_)) return;
     const auto flushed = channel_->flush();
-    if (!flushed) return break_off(flushed.error());
+    if (!flushed) return hear_out(flushed.error());
     if (!*flushed) return watch(channel_->fd(), EPOLLOUT);
     out_ = {};
     sent_ = 0;
@@ -202,7 +203,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     if (sent == text.size()) return true;
     const auto written = channel_->write(text.substr(sent));
     if (!written) {
-      break_off(written.error());
+      hear_out(written.error());
       return false;
     }
     if (*written > 0) begin_to_wait();
@@ -210,6 +211,17 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     if (sent == text.size()) return true;
     watch(channel_->fd(), EPOLLOUT);
     return false;
+  }
+
+  // The server takes no more of the request. One that refuses a body may have answered before it closed the
+  // connection.
+  void hear_out(base::Error error) {
+    write_error_ = std::move(error);
+    out_ = {};
+    stage_ = Stage::receiving;
+    begin_to_wait();
+    watch(channel_->fd(), wanted_to_read());
+    receive();
   }
 
   void receive() {
@@ -221,7 +233,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
       const auto flushed = got ? channel_->flush() : base::Result<bool>(true);
       if (!got || !flushed) return break_off(got ? flushed.error() : got.error());
       want(*flushed ? EPOLLIN : EPOLLIN | EPOLLOUT);
-      if (!*got) return;
+      if (!*got) return write_error_ ? break_off(*write_error_) : void();
       begin_to_wait();
       if (**got == 0) return end_stream();
       has_begun_ = true;
@@ -315,7 +327,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   void complete(bool is_clean) {
     const std::string rest = request_->mask ? shown_->end() : std::string();
     if (!rest.empty() && !show(rest, {})) return;
-    const bool may_keep = is_clean && request_->repeats_safely && parser_.stays_open() &&
+    const bool may_keep = is_clean && request_->repeats_safely && parser_.stays_open() && !write_error_ &&
                           !channel_->has_more() && unread_.empty();
     if (may_keep) {
       watch(-1, 0);
@@ -326,6 +338,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
 
   // The connection was lost, or the answer is not valid.
   void break_off(base::Error error) {
+    if (write_error_) error = *write_error_;  // which came first
     const bool is_enough = request_->head_suffices && answer_.status != 0;
     if (is_enough) return take_answer();
     const bool was_closed = was_kept_ && !has_begun_ && error.code == ErrorCode::unavailable;
@@ -462,6 +475,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   bool is_connected_ = false;
   std::string out_;
   std::size_t sent_ = 0, body_sent_ = 0;
+  std::optional<base::Error> write_error_;  // the server takes no more of the request
   AnswerParser parser_;
   bool has_begun_ = false;  // a byte of the answer was read
   HttpAnswer answer_;

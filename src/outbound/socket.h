@@ -14,7 +14,8 @@
 
 namespace baton::outbound {
 
-// Errors: unavailable (the connection is broken).
+// Errors: unavailable (the connection is broken). After one of `write` or `flush`, `read` still gives what
+// has arrived.
 class Channel {
  public:
   virtual ~Channel() = default;

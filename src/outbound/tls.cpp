@@ -120,10 +120,19 @@ base::Result<std::optional<int>> TlsChannel::drive(Call call) {
 
 base::Result<bool> TlsChannel::flush() {
   BIO* out = SSL_get_wbio(ssl_.get());
+  if (is_cut_off_) {
+    (void)BIO_reset(out);
+    return true;
+  }
+  const auto pass_on = [&](std::string_view bytes) {
+    auto taken = socket_->write(bytes);
+    is_cut_off_ = !taken;
+    return taken;
+  };
   std::array<char, kRecordMax> buffer;
   while (true) {
     if (!unsent_.empty()) {
-      const auto sent = socket_->write(unsent_);
+      const auto sent = pass_on(unsent_);
       if (!sent) return fail(sent.error());
       unsent_.erase(0, *sent);
       if (!unsent_.empty()) return false;
@@ -132,7 +141,7 @@ base::Result<bool> TlsChannel::flush() {
     const int size = BIO_read(out, buffer.data(), static_cast<int>(buffer.size()));
     if (size <= 0) break;
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(size));
-    const auto sent = socket_->write(bytes);
+    const auto sent = pass_on(bytes);
     if (!sent) return fail(sent.error());
     unsent_ = bytes.substr(*sent);
   }
@@ -160,6 +169,7 @@ base::Result<std::optional<std::size_t>> TlsChannel::read(char* buffer, std::siz
 }
 
 base::Result<std::size_t> TlsChannel::write(std::string_view bytes) {
+  if (is_cut_off_) return fail(ErrorCode::unavailable, "the connection was lost");
   std::size_t taken = 0;
   while (taken < bytes.size()) {
     const auto flushed = flush();

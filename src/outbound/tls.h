@@ -48,7 +48,8 @@ class TlsChannel final : public Channel {
   const std::unique_ptr<Socket> socket_;
   const std::string host_;
   std::unique_ptr<SSL, Free> ssl_;
-  std::string unsent_;  // taken from OpenSSL; did not fit into the socket
+  std::string unsent_;       // taken from OpenSSL; did not fit into the socket
+  bool is_cut_off_ = false;  // the socket takes no more bytes
 };
 
 }  // namespace baton::outbound

@@ -339,6 +339,27 @@ TEST_CASE_TEMPLATE("http_request: endless heads and lines are refused and not bu
   }
 }
 
+TEST_CASE_TEMPLATE("http_request: an answer of a server that closes without reading the body is returned",
+                   Transport, Blocking, OverLoop) {
+  const auto answer_to = [](const std::string& said) {
+    RawServer server([&](RawServer&, int connection) { RawServer::say(connection, said); }, false);
+    HttpRequest request = request_to(server.url());
+    request.body.assign(16 << 20, 'x');  // more than the system takes before the server reads
+    request.total_timeout = patience();
+    return Transport::request(request);
+  };
+  const auto answer = answer_to("HTTP/1.1 413 Content Too Large\r\nContent-Length: 4\r\n\r\nlong");
+  REQUIRE_MESSAGE(answer.has_value(), answer.error().for_caller);
+  CHECK(answer->status == 413);
+  CHECK(answer->body == "long");
+  for (const char* said : {"", "HTTP/1.1 413 Content Too"}) {
+    const auto none = answer_to(said);
+    REQUIRE_FALSE(none.has_value());
+    CHECK(none.error().code == ErrorCode::unavailable);
+    CHECK(none.error().for_caller == "the connection was lost");
+  }
+}
+
 TEST_CASE_TEMPLATE("http_request: an incomplete or invalid answer is unavailable", Transport, Blocking,
                    OverLoop) {
   for (const char* text : {"", "garbage\r\n\r\n", "HTTP/1.1 200 OK\r\nX: y", "HTTP/9.9 200 OK\r\n\r\n",

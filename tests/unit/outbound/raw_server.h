@@ -22,7 +22,9 @@ class RawServer {
   // Called for each connection once its request was read. It may use `say` and `drip`.
   using Answer = std::function<void(RawServer&, int connection)>;
 
-  explicit RawServer(Answer answer) : answer_(std::move(answer)), stop_(eventfd(0, EFD_CLOEXEC)) {
+  // `reads`: false: nothing is read before `answer` is called.
+  explicit RawServer(Answer answer, bool reads = true)
+      : answer_(std::move(answer)), reads_(reads), stop_(eventfd(0, EFD_CLOEXEC)) {
     listener_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -93,7 +95,7 @@ class RawServer {
       if (fds[0].revents != 0) return;
       const base::UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
       ++connections_;
-      read_request(connection.get());
+      if (reads_) read_request(connection.get());
       answer_(*this, connection.get());
     }
   }
@@ -109,6 +111,7 @@ class RawServer {
   }
 
   const Answer answer_;
+  const bool reads_;
   base::UniqueFd stop_;
   base::UniqueFd listener_;
   int port_ = 0;

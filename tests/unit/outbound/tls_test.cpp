@@ -9,11 +9,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <thread>
 
 #include "base/id.h"
 #include "outbound/http_client.h"
 #include "outbound/tls_context.h"
+#include "support/patience.h"
 #include "unit/outbound/raw_server.h"
 #include "unit/outbound/transports.h"
 
@@ -125,6 +127,40 @@ TEST_CASE_TEMPLATE("TlsChannel: a server whose certificate is in the system's st
     CHECK(wrong_name.error().code == ErrorCode::unavailable);
     CHECK(wrong_name.error().for_caller ==
           "the server's certificate is not trusted: its name does not match 127.0.0.1");
+  }
+  unsetenv("SSL_CERT_FILE");
+}
+
+TEST_CASE_TEMPLATE("TlsChannel: an answer of a server that closes without reading the body arrives",
+                   Transport, Blocking, OverLoop) {
+  const Certificate certificate;
+  setenv("SSL_CERT_FILE", certificate.path("certificate.pem").c_str(), 1);
+  {
+    const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()),
+                                                                    &SSL_CTX_free);
+    REQUIRE(SSL_CTX_use_certificate_file(context.get(), certificate.path("certificate.pem").c_str(),
+                                         SSL_FILETYPE_PEM) == 1);
+    REQUIRE(SSL_CTX_use_PrivateKey_file(context.get(), certificate.path("key.pem").c_str(),
+                                        SSL_FILETYPE_PEM) == 1);
+    const RawServer server(
+        [&](RawServer&, int connection) {
+          constexpr std::string_view kAnswer =
+              "HTTP/1.1 413 Content Too Large\r\nContent-Length: 4\r\n\r\nlong";
+          const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context.get()), &SSL_free);
+          SSL_set_fd(ssl.get(), connection);
+          if (SSL_accept(ssl.get()) == 1)
+            SSL_write(ssl.get(), kAnswer.data(), static_cast<int>(kAnswer.size()));
+        },
+        false);
+    HttpRequest request;
+    request.url = "https://localhost" + server.url().substr(server.url().rfind(':'));
+    request.body.assign(16 << 20, 'x');  // more than the system takes before the server reads
+    request.policy.allow_private = true;
+    request.total_timeout = baton::test::patience();
+    const auto answer = Transport::request(request);
+    REQUIRE_MESSAGE(answer.has_value(), answer.error().for_log);
+    CHECK(answer->status == 413);
+    CHECK(answer->body == "long");
   }
   unsetenv("SSL_CERT_FILE");
 }
