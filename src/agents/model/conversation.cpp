@@ -30,8 +30,6 @@ constexpr std::size_t kBytesOfToken = 4;
 constexpr std::size_t kTokensOfFile = 1'000;                // an image or a PDF file, whatever its size
 constexpr const char* kKept = "model";                      // a member beside "toolCall" (keep_with_call)
 constexpr std::size_t kResultMax = std::size_t{256} << 10;  // of a child's result, in bytes
-// Of the images of a child's result: bytes of base64, and their number.
-constexpr std::size_t kResultImageBytesMax = std::size_t{4} << 20, kResultImagesMax = 20;
 constexpr std::size_t kContextEntryMax = std::size_t{32} << 10;
 // Bytes of members to give back: a message's, and a call's or its function's.
 constexpr std::size_t kOthersMax = std::size_t{256} << 10, kCallOthersMax = std::size_t{64} << 10;
@@ -392,11 +390,11 @@ std::string words_of(const DelegateResult& result, bool is_tool) {
 std::vector<task::Part> images_of(const DelegateResult& result) {
   std::vector<task::Part> images;
   if (!result.task || result.task->status.state != task::State::completed) return images;
-  std::size_t room = kResultImageBytesMax;
+  std::size_t room = protocol::models::kResultImageBytesMax;
   const auto add = [&](const std::vector<task::Part>& parts) {
     for (const task::Part& part : parts) {
       const bool is_shown = part.kind == task::Part::Kind::raw && protocol::models::is_common_image(part);
-      const bool has_room = part.content.size() <= room && images.size() < kResultImagesMax;
+      const bool has_room = part.content.size() <= room && images.size() < protocol::models::kResultImagesMax;
       // Many agents give their result both as a message and as an artifact.
       if (!is_shown || part.content.empty() || !has_room || std::ranges::count(images, part) > 0) continue;
       room -= part.content.size();

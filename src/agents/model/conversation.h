@@ -33,7 +33,8 @@ void keep_with_call(task::Message& message, const protocol::models::CalledTool& 
 // tool, whose own text names its images.
 std::string words_of(const DelegateResult& result, bool is_tool = false);
 
-// The images of such a result that all models' APIs take, as far as there is room for them.
+// Returns the images of a child's result, without repetitions and within the bounds of one result (parts.h):
+// those that come as bytes and that all models' APIs take. Empty unless the child completed.
 std::vector<task::Part> images_of(const DelegateResult& result);
 
 // Leaves out the images of tools' results, the oldest results first, until at most `bytes_max` bytes of

@@ -19,8 +19,6 @@ using task::Part;
 
 constexpr std::string_view kNewestLegacy = "2025-11-25", kOldestLegacy = "2025-03-26";
 constexpr std::size_t kToolNameMax = 128, kDescriptionMax = 8 << 10, kSchemaMax = 64 << 10;
-// Of the images of a result that are kept: bytes of base64, and their number.
-constexpr std::size_t kImageBytesMax = std::size_t{4} << 20, kImagesMax = 20;
 constexpr std::int64_t kPollMinMs = 500, kPollMaxMs = 600'000;
 
 void write_client(Writer& out) {
@@ -98,13 +96,13 @@ std::string words_of(Value content) {
   return file_words("file", resource["uri"].string(), resource["blob"]);
 }
 
-// Adds the image in `content` if it is one that models take and has room.
+// Adds the image in `content` if all models' APIs take it and it fits into `room`.
 void add_image(Value content, std::vector<Part>& images, std::size_t& room) {
   const bool is_image = content["type"].string() == "image";
   const Value holder = is_image ? content : content["resource"];
   const std::string_view data = holder[is_image ? "data" : "blob"].string();
   Part image{Part::Kind::raw, {}, {}, holder["mimeType"].str(), {}};
-  if (data.empty() || data.size() > room || images.size() == kImagesMax) return;
+  if (data.empty() || data.size() > room || images.size() == models::kResultImagesMax) return;
   auto bytes = models::is_common_image(image) ? base::normalize_base64(data) : std::nullopt;
   if (!bytes || bytes->size() > room) return;
   room -= bytes->size();
@@ -157,7 +155,7 @@ CallResult read_done(Value from) {
   CallResult result;
   std::string text;
   std::vector<Part> images;
-  std::size_t room = kImageBytesMax;
+  std::size_t room = models::kResultImageBytesMax;
   for (const Value content : from["content"]) {
     if (!text.empty()) text += "\n\n";
     text += words_of(content);

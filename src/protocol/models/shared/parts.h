@@ -3,6 +3,7 @@
 // Threads: pure functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ namespace baton::protocol::models {
 bool is_image(const task::Part& part);
 // Whether the image is of a type that all APIs take.
 bool is_common_image(const task::Part& part);
+// The bounds of the images that one result may have: their bytes of base64 together, and their number.
+inline constexpr std::size_t kResultImageBytesMax = std::size_t{4} << 20, kResultImagesMax = 20;
+
 // Whether the part is a PDF file: its bytes or its URL.
 bool is_pdf(const task::Part& part);
 
