@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 using Kind = ModelCallEnd::Kind;
 
 constexpr milliseconds kUsageWait{2'000};
-constexpr milliseconds kPieceWait{30'000};  // for more, after a piece that says the end
+constexpr milliseconds kPieceWait{30'000};  // after a piece of the answer that reports an end
 
 // Longer texts are decoded elsewhere, so that other turns do not wait.
 constexpr std::size_t kDecodedHere = outbound::ByteBudget::kFree;
@@ -121,9 +121,9 @@ class ModelAnswerReading {
     return {Kind::broken_off, lost.empty() ? "the model's answer stopped before its end" : lost};
   }
 
-  // The longest wait for more of the answer; zero: no limit. A server that has said the end may still send
-  // the usage, but some keep the connection open instead, and some send comments over it. Some say an end
-  // with every piece of the answer, and the next piece may take longer.
+  // The longest wait for more of the answer; zero: no limit. A server that has reported the end may still
+  // send the usage, but some keep the connection open instead, and some send comments over it. Others report
+  // an end with every piece of the answer, and their next piece may take longer.
   milliseconds patience() const {
     return ended_ ? std::max(milliseconds(1), left_after_end()) : milliseconds(0);
   }
@@ -174,7 +174,8 @@ class ModelAnswerReading {
     }
     if (answer_.error()) return take_error(*answer_.error());
     const bool is_piece = std::exchange(pieces_, answer_.pieces()) != answer_.pieces();
-    const bool settles = answer_.has_settled() && !std::exchange(is_settled_, answer_.has_settled());
+    const bool had_settled = std::exchange(is_settled_, answer_.has_settled());
+    const bool settles = is_settled_ && !had_settled;
     if (answer_.end() != AnswerReader::End::none && (!ended_ || is_piece || settles))
       ended_ = std::chrono::steady_clock::now();
     if (!show(std::move(*piece))) return;
@@ -213,8 +214,8 @@ class ModelAnswerReading {
   bool has_said_ = false;
   bool is_over_ = false;     // nothing that follows counts
   std::size_t pieces_ = 0;   // as the answer counts them
-  bool is_settled_ = false;  // the server has said the end by itself
-  // When the server said the end, the last time with a piece.
+  bool is_settled_ = false;  // AnswerReader::has_settled
+  // When the present wait after an end began.
   std::optional<std::chrono::steady_clock::time_point> ended_;
   std::optional<ModelCallEnd> end_;
 };
