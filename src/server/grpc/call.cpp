@@ -23,7 +23,7 @@ using base::ErrorCode;
 using ::grpc::ByteBuffer;
 using http::StreamSource;
 
-constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull; unsent ones count above this
+constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull; so many unsent ones do not count
 
 std::size_t bytes_in(const std::deque<ByteBuffer>& messages) {
   std::size_t bytes = 0;
@@ -126,7 +126,7 @@ GrpcCall* GrpcCall::start(std::shared_ptr<Shared> shared, const protocol::grpc::
                                          std::move(head), context);
   call->self_ = call;
   const Shared& all = *call->shared_;
-  call->look_in(std::min(all.grpc_limits.first_message, all.limits.stall_time));
+  call->check_time_in(std::min(all.grpc_limits.first_message, all.limits.stall_time));
   call->StartRead(&call->incoming_);
   return call.get();
 }
@@ -289,13 +289,13 @@ void GrpcCall::advance() {
   if (step == Step::pull) pull_soon();
 }
 
-void GrpcCall::look_in(std::chrono::milliseconds delay) {
+void GrpcCall::check_time_in(std::chrono::milliseconds delay) {
   timer_ = shared_->connections->loop().after(delay, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->look();
+    if (const auto self = weak.lock()) self->check_time();
   });
 }
 
-void GrpcCall::look() {
+void GrpcCall::check_time() {
   bool is_writing = false;
   const bool waits = state_.with([&](State& state) {
     is_writing = state.writing || state.finished;
@@ -326,7 +326,7 @@ void GrpcCall::drop_source() {
   });
 }
 
-// While the client has not taken what the source gave, the source is asked how much more it holds.
+// While the client has not taken all messages of the source, this asks the source how much more it holds.
 void GrpcCall::wake() {
   const bool pulls = state_.with([](State& state) {
     state.woken = true;
@@ -386,7 +386,7 @@ void GrpcCall::pull_some() {
   advance();
 }
 
-// After `pulling` is reset, so that a later wake comes here again.
+// Call after `pulling` is reset, so that a later wake calls this again.
 void GrpcCall::count_stream() {
   const std::size_t unsent = state_.with([](const State& state) { return state.unsent; });
   // A client is not behind while there is nothing for it: the source is still looking.
@@ -434,7 +434,8 @@ GrpcCall* GrpcCall::most_behind(const Shared::Unsent& unsent) {
   return std::ranges::max_element(unsent.by_call, {}, weight)->first;
 }
 
-// gRPC calls none of the On... functions within this, so it may be locked. Clients may try again.
+// gRPC calls none of the On... functions within the cancel, so `breakable_` may be locked. The status lets
+// clients try again.
 void GrpcCall::break_off() {
   breakable_.with([](::grpc::GenericCallbackServerContext* context) {
     if (context == nullptr) return;
@@ -459,7 +460,7 @@ bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& mess
 
 void GrpcCall::OnWriteDone(bool ok) {
   *progress_ = base::SteadyTime::now();
-  // Before the next pull, which counts anew.
+  // Before the next pull, which counts again.
   const bool has_all = state_.with([](State& state) {
     if (state.waiting.empty()) state.unsent = 0;
     return state.waiting.empty();

@@ -42,7 +42,7 @@ class GrpcCall;
 
 // The state that all calls of a server share.
 struct Shared {
-  // What clients have not taken; see http::Limits::unsent_max.
+  // The bytes that clients have not taken; see http::Limits::unsent_max.
   struct Unsent {
     std::size_t bytes = 0;
     std::unordered_map<GrpcCall*, std::size_t> by_call;
@@ -81,8 +81,8 @@ using Header = std::pair<std::string, std::string>;
 // When a client last took something.
 using Progress = std::atomic<base::SteadyTime::time_point>;
 
-// A message of these bytes for gRPC. A large one is in pieces: gRPC frees each one when it has sent it, and
-// then `progress` is set to that time.
+// Returns a message of these bytes for gRPC. A large one is in pieces. gRPC frees each piece when it has sent
+// it, and `progress` is set to that time.
 ::grpc::ByteBuffer buffer_of(std::string_view bytes, const std::shared_ptr<Progress>& progress);
 
 class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
@@ -111,7 +111,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   enum class Step { none, write, write_last, finish, pull };
   struct State {
     std::deque<::grpc::ByteBuffer> waiting;  // to be written
-    std::size_t unsent = 0;                  // bytes of what was given to write, until all of it is written
+    std::size_t unsent = 0;                  // bytes of a stream's messages, until all of them are written
     bool writing = false;
     bool streams = false;
     bool woken = false;    // the source may have something
@@ -119,7 +119,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
     bool ended = false;    // nothing follows the waiting messages
     bool answered = false;
     bool awaits_message = true;
-    bool is_watched = true;       // a timer will call `look`
+    bool is_watched = true;       // a timer will call `check_time`
     bool has_no_message = false;  // it was reset, or ended, before its message
     bool left = false;            // the client is gone
     bool finished = false;
@@ -163,7 +163,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   server::Admitted by_;  // until it runs
   http::Request head_;   // likewise
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
-  std::atomic<base::EventLoop::TimerId> timer_{0};  // calls `look`
+  std::atomic<base::EventLoop::TimerId> timer_{0};  // calls `check_time`
   // Shared with the pieces of messages. Also set when something is given to the client.
   const std::shared_ptr<Progress> progress_ = std::make_shared<Progress>(begin_);
   std::atomic<bool> is_counted_{false};  // in Shared::unsent; changed with that locked

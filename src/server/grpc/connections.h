@@ -3,8 +3,8 @@
 // Debian's gRPC does not limit the connections of an address, does not close a connection that resets call
 // after call, keeps one whose client reads nothing, and its own listener does not recover once descriptors
 // have run out. So Baton has its own listener: it hands each connection to gRPC and keeps a second descriptor
-// of it, to learn of its end and to close it. The kernel ends a connection whose client takes nothing of what
-// waits for it for http::Limits::stall_time.
+// of it, to learn of its end and to close it. The kernel ends a connection whose client takes none of the
+// bytes that wait for it for http::Limits::stall_time.
 //
 // Threads: `start` and the two stops from one thread; the functions of calls and refusals from any; the rest
 // runs on the loop's own thread, on which timers of calls may run too (`loop`).

@@ -36,7 +36,7 @@ class GrpcServer {
  public:
   // Calls go to the default agent unless their metadata `baton-agent` names another, since gRPC has no paths.
   // The limits are those of HTTP, counted separately: bytes of one request and of all, calls
-  // (`connections_max`), streams, unsent bytes, workers and their queue. So are the times.
+  // (`connections_max`), streams, unsent bytes, workers and their queue. The times are those of HTTP, too.
   GrpcServer(DefaultAgent default_agent, const http::Limits& limits, Admission admission,
              const GrpcLimits& grpc_limits = {}, Operate operate = &server::a2a::run);
   ~GrpcServer();
