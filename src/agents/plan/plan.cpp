@@ -238,7 +238,7 @@ class PlanReader {
     const auto members =
         std::ranges::count_if(kMembers, [&](std::string_view member) { return !from[member].absent(); });
     if (members > 1)
-      places_.half_tested.push_back(
+      places_.several_tests.push_back(
           {place, "must have only one of value, all, any, not, skill and tag; \"all\" combines conditions"});
     for (const auto& [name, test] : {std::pair{"all", Test::all}, {"any", Test::any}, {"not", Test::none}}) {
       if (from[name].absent()) continue;

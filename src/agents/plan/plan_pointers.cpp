@@ -83,7 +83,7 @@ class PointerChecks {
       : places_(places), problems_(problems) {}
 
   void run(const Plan& plan) {
-    problems_.insert(problems_.end(), places_.half_tested.begin(), places_.half_tested.end());
+    problems_.insert(problems_.end(), places_.several_tests.begin(), places_.several_tests.end());
     check_input(plan.output, places_.plan + "/output");
     check_inputs(plan.root);
     for (const auto& [pointer, place, step] : places_.conditions) {

@@ -31,8 +31,8 @@ struct PlanPlaces {
     const PlanStep* step;
   };
   std::vector<Compared> compared;
-  // Conditions with several members, of which only one is tested.
-  std::vector<json::SchemaProblem> half_tested;
+  // The errors of conditions that have several tests, of which only one would count.
+  std::vector<json::SchemaProblem> several_tests;
 };
 
 // The pointer of a {{pointer}}: the text between the braces without the blanks around it.

@@ -30,8 +30,8 @@ std::string kind_of(const DelegateResult& result) {
   return std::string(task::name_of(result.task->status.state));
 }
 
-// The records of a turn after which it continues in another one. Routes and waits need no child, so only this
-// bounds how many of them a turn decides.
+// A turn with this many records continues in another one. Nothing else bounds how many routes and waits a
+// turn decides, because they need no child.
 constexpr std::size_t kRecordsMax = 10'000;
 constexpr std::size_t kNotUndoneMax = 20;  // named in a failure
 
@@ -371,7 +371,7 @@ PlanRun::Standing PlanRun::begin(const PlanStep& step, const PlanPlace& at, int 
   if (!request) {
     const PlanEnd end{request.error().code == base::ErrorCode::not_found ? "unavailable" : kBadInput,
                       request.error().for_caller};
-    // Recorded even if no agent was found: a reload of the cards may bring one after the plan has gone on.
+    // Recorded even if no agent was found: a reload of the cards may bring one after the plan has continued.
     record({What::begin, at.path, attempt, world_.now});
     record({What::end, at.path, attempt, world_.now, end.failure, end.text});
     return walk_agent(step, at);

@@ -95,7 +95,7 @@ void add_facts(json::Writer& out, const task::Part& part) {
   });
 }
 
-// The files as the items of a map over them: a list of objects.
+// Describes the files as a list of objects, which are the items of a map over the files.
 std::string facts_of(const std::vector<task::Part>& parts) {
   std::string facts;
   json::Writer out(facts);
@@ -179,7 +179,7 @@ PlanPlace PlanValues::place_among(const PlanStep& step, const Iterations& iterat
   if (!repeats) return place_in(around, step);
   const auto own = std::ranges::find(iterations, step.parent, &Iterations::value_type::first);
   if (own != iterations.end()) return place_of_iteration(around, *step.parent, own->second);
-  // What is chosen is the number of a map's items, but the index of a loop's iteration.
+  // A map has chosen the number of its items, a loop the index of its iteration.
   const int chosen = facts_.chosen(around.path).value_or(0);
   return place_of_iteration(around, *step.parent, step.parent->kind == StepKind::map ? chosen - 1 : chosen);
 }
@@ -389,7 +389,7 @@ PlanValue PlanValues::files_value(const std::string& list, const std::string& na
                                   const PlanPlace& from) {
   return kept(name, is_final, [&] {
     const std::vector<task::Part> files = all_files(list, from);
-    // Copied as a whole, although the value has no bytes of files.
+    // The files were copied whole, although the value has none of their bytes.
     if (!is_final) filled_ += size_of(files);
     return files.empty() ? std::string() : facts_of(files);
   });
@@ -476,7 +476,7 @@ const PlanSources::Items& PlanValues::items_of(const PlanStep& map, const PlanPl
   const auto known = sources_.items().find(at.path);
   if (known != sources_.items().end()) return known->second;
   PlanSources::Items items = read_items(map, at);
-  // What was read until the call had to end is not the whole list.
+  // A call that had to end early has not read the whole list.
   if (!goes_on()) return part_read_ = std::move(items);
   sources_.note_bytes(items.values.size() * sizeof(Value) + size_of(items.parts));
   return sources_.items()[at.path] = std::move(items);
