@@ -37,7 +37,7 @@ base::Result<std::string> IssuerCalls::describe(const std::string& issuer) const
       if (unread.for_caller.empty()) unread = found.error();
       continue;
     }
-    // A server without OpenID Connect may answer its path with a page, as it does unknown paths.
+    // A server without OpenID Connect may answer the path of that with a page, like any unknown path.
     const auto document = json::Document::parse_view(found->body);
     if (document && document->root()["issuer"].string() == issuer) return std::move(found->body);
     if (wrong.for_caller.empty() || document)
@@ -58,7 +58,7 @@ base::Result<outbound::HttpAnswer> IssuerCalls::get(const std::string& url, cons
 
 base::Result<outbound::HttpAnswer> IssuerCalls::send(outbound::HttpRequest request,
                                                      const std::string& issuer) const {
-  // Kubernetes has its keys as this other type only.
+  // Kubernetes serves its keys only as the second of these types.
   request.headers.emplace_back("Accept", "application/json, application/jwk-set+json;q=0.9");
   request.total_timeout = kCallTime;
   request.answer_max = jose::kJwkSetBytesMax + 1;

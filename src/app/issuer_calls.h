@@ -19,11 +19,11 @@ class IssuerCalls {
   IssuerCalls(outbound::Proxy proxy, outbound::CallCounts& counts, int stop_fd)
       : proxy_(std::move(proxy)), counts_(counts), stop_fd_(stop_fd) {}
 
-  // The issuer's document: the first of OpenID Connect Discovery and RFC 8414 whose `issuer` is ours byte by
-  // byte.
+  // Returns the issuer's document, by OpenID Connect Discovery or else by RFC 8414. Its `issuer` equals
+  // `issuer` byte by byte.
   base::Result<std::string> describe(const std::string& issuer) const;
-  // Sends the request to a URL that the configuration or the document of this issuer names. Fails unless the
-  // answer has status 200, with the server's words.
+  // Sends the request to a URL that the configuration or the document of this issuer names. If the status of
+  // the answer is not 200, fails with the reason that the server gave.
   base::Result<outbound::HttpAnswer> send(outbound::HttpRequest request, const std::string& issuer) const;
   base::Result<outbound::HttpAnswer> get(const std::string& url, const std::string& issuer) const;
 

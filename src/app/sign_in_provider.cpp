@@ -125,7 +125,7 @@ base::Result<std::string> SignInProvider::redeem(const server::sign_in::Redempti
   if (!in_header && !options.client_secret.empty()) add("client_secret", options.client_secret);
   const auto answer = calls_.send(std::move(request), options.issuer);
   if (!answer) {
-    // Not in the whole answer: an ID token may have these words, too.
+    // A good answer is not masked, because its ID token may contain one of these texts by chance.
     const base::SecretMask mask({options.client_secret, redemption.code, redemption.verifier});
     return fail(answer.error().code, mask.masked(answer.error().for_caller),
                 mask.masked(answer.error().for_log));

@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 5> kChatHelp{
     "/quit        ends the chat, like Ctrl-D; Ctrl-C also ends it during an answer",
 };
 
-// Lines of standard input, until Ctrl-C. They may end like those of Windows.
+// Lines of standard input, until Ctrl-C. They may have the line ends of Windows.
 class Lines {
  public:
   explicit Lines(int interrupt) : interrupt_(interrupt) {}

@@ -36,7 +36,7 @@ class Console {
   void event(std::string_view result, const protocol::a2a::Update& update);
   void json(std::string_view value);
   void text(std::string_view text);
-  // Writes a line that is not a result. `note` and `error` make untrusted text printable.
+  // Writes a line that is not a result. `print_note` and `error` make untrusted text printable.
   void print_note(std::string_view line);
   // Writes a line about an error, always to standard error.
   void error(std::string_view line);

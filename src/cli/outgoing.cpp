@@ -69,8 +69,8 @@ auto wrong_message(const std::string& what) {
   return base::fail(base::ErrorCode::invalid_argument, what);
 }
 
-// Reads the descriptor: /dev/stdin cannot be opened if it is a socket, as Node makes it for child processes,
-// and begins a file anew that a shell has read in part.
+// Reads the descriptor, not /dev/stdin: that cannot be opened if it is a socket, as Node makes for child
+// processes, and it starts at the beginning of a file that a shell has already read in part.
 base::Result<std::string> standard_input() {
   std::string text, piece(64 << 10, '\0');
   while (true) {

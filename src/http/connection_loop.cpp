@@ -546,14 +546,14 @@ void ConnectionLoop::count_unsent(Connection& connection, std::size_t bytes) {
   unsent_ -= std::exchange(connection.unsent, bytes);
 }
 
-// One that is alone may take all.
+// A connection that is alone may take the whole limit.
 void ConnectionLoop::bound_unsent() {
   while (unsent_ > core_->limits.unsent_max && behind_.size() > 1) close(most_behind());
 }
 
 // A client could hold much and read a little now and then, or hold a little on each of many connections. So
-// the time since a client has read counts as much as the bytes that wait for it, and as those that wait for
-// all clients of its address.
+// three figures count alike: the time since a client has read, the bytes that wait for it, and the bytes that
+// wait for all clients of its address.
 Connection& ConnectionLoop::most_behind() const {
   std::unordered_map<std::string_view, double> of_address;
   for (const Connection* each : behind_)

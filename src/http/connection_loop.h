@@ -118,7 +118,7 @@ class ConnectionLoop {
   int surplus_ = 0;
   int reserved_streams_ = 0;                          // among ServerCore::streams
   std::size_t unsent_ = 0;                            // see Limits::unsent_max
-  std::list<Connection*> behind_;                     // with a share of it
+  std::list<Connection*> behind_;                     // those with unsent bytes
   std::unordered_map<std::string, int> per_address_;  // empty without a limit
   std::optional<SteadyTime> drain_until_;             // set while the loop stops
   std::promise<void> closed_all_;

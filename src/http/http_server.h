@@ -43,9 +43,10 @@ struct Limits {
   std::chrono::milliseconds stall_time{30'000};   // a client that reads nothing for this long is closed
   std::chrono::milliseconds keep_awake{15'000};   // silence on a stream after which a comment is sent
   // Bytes of all answers together that are not sent yet: what was read from the sources of streams, and
-  // replies without `Reply::held`, each for at most a quarter of the limit. Above this limit, one connection
-  // is closed: the longer its client has read no bytes, and the more bytes wait for it and for all clients of
-  // its address, the sooner. A stream can be resumed from its last event.
+  // replies without `Reply::held`, each for at most a quarter of the limit. Above this limit, the connection
+  // is closed for which the product of three figures is largest: the bytes that wait for its client, those
+  // that wait for all clients of its address, and the time since it last read. A stream can be resumed from
+  // its last event.
   std::size_t unsent_max = 64 << 20;
   int handshakes_max = 1'024;  // of TLS, under way; further connections wait to be accepted
   int handshake_threads = 1;

@@ -39,7 +39,8 @@ inline std::string_view tenant_of(const Caller& caller) {
   return end == std::string_view::npos ? std::string_view() : name.substr(0, end);
 }
 
-// A task's internal key: small, never shown to anyone. In order of creation, but see store::kKeysOutOfOrder.
+// A task's internal key: small, never shown to anyone. Keys are in order of creation, except for tasks of
+// different nodes (store::kKeysOutOfOrder).
 using TaskKey = base::Number<struct TaskKeyTag>;
 using ContextKey = base::Number<struct ContextKeyTag>;
 // An event's place in its task's log: 1, 2, 3, ... without a gap.

@@ -241,9 +241,9 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     return url.substr(0, url.find('?'));
   }
 
-  // Whether the images of results may be the reason. Servers whose model takes none, or which cannot read one
-  // of them, refuse the request in many words. Some do so with status 500, which looks like trouble that is
-  // soon over.
+  // Whether the images of results may be the reason of this failure. A server whose model takes no images, or
+  // that cannot read one of them, refuses the request, with a text that differs between servers. Some answer
+  // with status 500, as if the trouble were soon over.
   bool may_be_about_images(const ModelCallEnd& end) const {
     if (is_shown_ || end.asks) return false;
     const bool names_images = end.text.find("image") != std::string::npos;
@@ -485,7 +485,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   std::size_t rounds_bytes_ = 0;   // of these, beside their texts
   bool has_been_silent_ = false;   // an answer had neither text nor calls
   bool has_warned_ = false;        // about usage that is not reported
-  bool takes_images_ = true;       // the server takes images of results, as far as is known
+  bool takes_images_ = true;       // no request has failed because of the images of results
 
   // The request that is being made.
   std::string body_;  // empty: it must be written

@@ -26,8 +26,8 @@ bool is_mark(const task::TaskHead& head) {
   return head.hidden && head.state == task::State::submitted && head.turn_state == task::TurnState::none;
 }
 
-// Depths decide, because keys do not tell: nodes that share a store take keys in blocks, so a child may have
-// a lower key than its parent.
+// Sorts by depth, not by key: nodes that share a store take keys in blocks, so a child may have a lower key
+// than its parent.
 std::vector<store::Removal::One> children_first(const std::vector<task::TaskHead>& heads) {
   std::unordered_map<task::TaskKey, task::TaskKey> parents;
   for (const task::TaskHead& head : heads) parents.emplace(head.key, head.parent);

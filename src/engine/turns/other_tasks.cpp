@@ -10,8 +10,8 @@
 namespace baton::engine {
 namespace {
 
-// The bytes of a child's reason that its parent gets. The parent's log keeps it twice, and a parent may have
-// thousands of children that fail.
+// The bytes that a parent gets of the reason why a child failed. The parent's log keeps the reason twice, and
+// a parent may have thousands of children that fail.
 constexpr std::size_t kFailureMax = 8 << 10;
 
 // Takes `bytes` from `room` if they fit.

@@ -23,7 +23,7 @@ base::Result<std::vector<task::Task>> referenced_tasks(const TaskReader& reader,
                                                        const ReferenceBounds& bounds);
 
 // Returns why an ended task did not complete: the text of its status, or the name of its state if there is no
-// text. Empty if the task completed or has not ended. A long text is cut.
+// text. Empty if the task completed or has not ended. A text above 8 KiB is cut.
 std::string failure_of(const task::Status& status);
 // Returns the result of the delegation with this name, from the child as it stopped.
 agents::DelegateResult result_of(const std::string& call, task::Task child);

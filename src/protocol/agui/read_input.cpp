@@ -23,8 +23,8 @@ using json::first_of;
 using json::item_name;
 using json::wrong;
 
-// Members also have their names in the SDK for Python, as in `thread_id`: the client of Microsoft's Agent
-// Framework writes some of them so, and the servers of that SDK read both.
+// Each member may also have its name in the SDK for Python, such as `thread_id`. The client of Microsoft's
+// Agent Framework sends some members under these names, and servers on that SDK read both.
 
 // ---- Messages. Content without a member in Message goes into data parts and metadata, as described in
 // protocol/chat/run_request.h.

@@ -18,7 +18,7 @@ using task::EventBody;
 constexpr std::size_t kOpenMax = 1'000;  // open calls, and messages of others than the agent, in a run
 constexpr std::size_t kMessageIdMax = 1'024;
 
-// Members of events. Servers in Python that do not use the SDK's encoder write them in snake_case.
+// Servers in Python that do not use the SDK's encoder write the members of events in snake_case.
 Value message_id(Value event) {
   return json::first_of(event, {"messageId", "message_id"});
 }

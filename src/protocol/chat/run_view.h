@@ -36,7 +36,7 @@ class Frames {
   }
   // The client has the next `count` frames already, and does not get them.
   void skip(std::int64_t count) { skipped_ = count; }
-  // Whether nobody needs the frames of the event that is shown next.
+  // Whether to skip all frames from now on, because nobody needs them.
   void skip_all(bool skips) { skips_all_ = skips; }
   // Whether nobody needs the next frame. If so, this call stands for it: a view that asks does not add it. A
   // view need not ask.

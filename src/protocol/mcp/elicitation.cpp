@@ -55,9 +55,9 @@ bool is_form(Value schema) {
   return true;
 }
 
-// Writes a field of a form, with a type and without a format that MCP does not know: the clients of the SDKs
-// of TypeScript and C# refuse the whole question because of either. The answer is still checked against the
-// question's own schema.
+// Writes a field of a form, with a type and without a format that MCP does not know. Otherwise clients on the
+// SDKs for TypeScript and C# refuse the whole question. The answer is still checked against the question's
+// own schema.
 void write_field(Writer& out, Value field) {
   constexpr std::array<std::string_view, 4> kFormats{"email", "uri", "date", "date-time"};
   const bool lacks_type = field["type"].string().empty() && field["enum"].is_array();

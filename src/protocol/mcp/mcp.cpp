@@ -383,8 +383,8 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
     write_about(in_text);
     write_text(out, about);
   });
-  // Claude Code and Codex show a model nothing else of a result that has it. It can name files, but has no
-  // form for an image that a model sees.
+  // Claude Code and Codex show a model nothing but structuredContent if a result has it. It can name files,
+  // but cannot hold an image in a form that the model sees.
   if (!has_media) {
     out.key("structuredContent");
     write_about(out);

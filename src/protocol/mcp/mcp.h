@@ -84,16 +84,17 @@ struct Arguments {
 // Fails with a text for the model that made the call.
 base::Result<Arguments> read_arguments(json::Value arguments);
 // Writes a JSON Schema whose values `read_arguments` accepts. Every argument has one type, because Gemini CLI
-// leaves out a tool with an argument that has none; so `data` is an object there.
+// leaves out a tool with an argument without a type. So `data` is declared as an object, although
+// `read_arguments` accepts any JSON.
 void write_input_schema(json::Writer& out);
 
 // The state of a task, as the tasks extension names it. `asks`: the client can be asked the question that the
 // task waits with. If it cannot, the call is over, with the question as its result.
 std::string_view status_name(task::State state, bool asks);
 
-// Writes the members of a tool's result: what the task says, also for one that waits for an answer. The ids
-// by which the next call goes on are in structuredContent; in a result with images or audio, in its last
-// text. `tasks_url`: the URL under which the bytes of artifacts are served.
+// Writes the members of a tool's result: the output of the task, and its question if it waits for an answer.
+// The ids that the next call needs are in structuredContent; a result with images or audio has them in its
+// last text instead. `tasks_url`: the URL under which the bytes of artifacts are served.
 void write_tool_result(json::Writer& out, const task::Task& task, const std::string& tasks_url);
 // Writes the result of a call that could not be made.
 void write_tool_error(json::Writer& out, std::string_view text);

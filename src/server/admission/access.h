@@ -47,8 +47,8 @@ base::Result<PageSource> page_source(const ServerOptions& options, const http::R
 // and does not call it, if the token needs none.
 bool await_token(const ServerOptions& options, const http::Request& request, std::function<void()> done);
 
-// Whether finding the request's token takes little time: its signature was checked a short time ago, or it
-// has none.
+// Whether finding the request's token takes little time: the token has no signature, or its signature was
+// checked a short time ago, or the request has no token.
 bool has_quick_token(const ServerOptions& options, const http::Request& request);
 
 // Whether the request brings any token: in Authorization, in the header for keys, or in its query.

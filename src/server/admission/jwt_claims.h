@@ -19,7 +19,7 @@ namespace baton::server {
 struct Issuer {
   std::string url;                     // the claim `iss`, byte by byte
   std::vector<std::string> audiences;  // one must be in `aud`; empty: the resources below public_url
-  // The clients whose tokens need no `aud`: `client_id` names one of them. Cognito writes no audience.
+  // Clients whose tokens need no `aud`, by the token's `client_id`. Cognito writes no audience.
   std::vector<std::string> clients;
   std::vector<jose::Algorithm> algorithms{jose::Algorithm::rs256, jose::Algorithm::ps256,
                                           jose::Algorithm::es256, jose::Algorithm::eddsa};

@@ -120,7 +120,7 @@ class JwtIssuers final : public TokenSource {
   using Fits = bool (*)(const server::Issuer&, std::string_view typ);
   Signed check(std::string_view secret, Fits fits);
   Found verify(std::string_view secret, const std::string& digest);
-  // What was found for the token's SHA-256 a short time ago.
+  // Returns the result that is remembered for the token with this SHA-256, and drops it if it is too old.
   std::optional<Found> remembered(State& state, const std::string& digest) const;
   // Whether a fetch for an unknown key is under way; begins one if it is time.
   bool wants_keys(const std::string& issuer);

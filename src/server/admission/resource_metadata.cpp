@@ -29,8 +29,8 @@ bool is_mcp(std::string_view rest) {
   return rest == kMcp || rest == "/mcp/";
 }
 
-// The scopes that a client without the scope `lacked` asks its authorization server for, as that one calls
-// them. The new token replaces the client's own, so it must have the scopes of that, too.
+// Returns the scopes for which a client without the scope `lacked` must ask its authorization server, under
+// that server's names. The new token replaces the token `held`, so it needs the scopes of that, too.
 std::string scopes_to_ask_for(const std::vector<TokenSource::Issuer>& issuers, const TokenPtr& held,
                               std::string_view lacked) {
   const std::string url = held ? issuer_of(held->caller) : std::string();
@@ -61,8 +61,8 @@ http::Reply metadata_reply(const ServerOptions& options, const http::Request& re
   std::set<std::string> scopes;
   for (const TokenSource::Issuer& each : options.jwt->issuers()) {
     urls.push_back(each.url);
-    // MCP clients ask for all that are listed, and one that the server does not know, or does not give to the
-    // client, fails the sign-in. Agents need no `operate`.
+    // MCP clients ask for all listed scopes. A scope that the authorization server does not know, or does not
+    // give to the client, fails the sign-in. Agents need no `operate`.
     for (std::size_t i = 0; i < kScopeNames.size(); ++i) {
       const auto scope = static_cast<Scope>(i);
       const bool is_needed = !each.granted.has(scope) && (scope != Scope::operate || path.empty());

@@ -25,9 +25,9 @@ std::string resource_path(std::string_view path);
 http::Reply metadata_reply(const ServerOptions& options, const http::Request& request, std::string_view path,
                            std::string_view name);
 
-// Adds to the challenge of an answer (WWW-Authenticate) the place of the metadata, that a token is wrong, and
-// to a scope that an access token lacks those that it has. Changes nothing if there are no authorization
-// servers, or no challenge.
+// Completes the challenge of an answer (WWW-Authenticate): adds the place of the metadata, says if a token is
+// wrong, and adds the scopes of the request's access token to the scope that it lacks. Changes nothing if
+// there are no authorization servers, or no challenge.
 void complete_challenge(const ServerOptions& options, const http::Request& request, http::Reply& reply);
 
 }  // namespace baton::server

@@ -319,7 +319,7 @@ base::Result<void> make_room(RunAnswer& answer) {
   return {};
 }
 
-// The last submission takes the history and the state: the answer may have to wait for long.
+// Moves the history and the state into the last submission, because the answer may wait for minutes.
 void fill_in(task::Submission& submission, RunAnswer& answer, bool last) {
   RunRequest& request = answer.request;
   submission.caller = answer.call->caller;
@@ -476,7 +476,7 @@ void reply(const CallPtr& call, const protocol::chat::Protocol& protocol, RunReq
 }
 
 void run(const CallPtr& call, const protocol::chat::Protocol& protocol, RunRequest request) {
-  // The answer may come in minutes, and a parsed body takes many times its size.
+  // Frees the parsed body: it takes many times its size, and the answer may wait for minutes.
   call->document = json::Document::view_of({});
   const int answers_max = call->services.options.chat.answers_max;
   if (request.answers.size() > static_cast<std::size_t>(answers_max)) {

@@ -113,7 +113,7 @@ bool RunStream::accept(const task::Event& event) {
     start_.view.reset();
     kept_bytes_ = 0;
   }
-  // They cost time like any other.
+  // Events without frames cost time like any other.
   if (first >= count) unseen_ += task::weight_of(event.body);
   return send_frames() && out_->size() + unseen_ < room_ && !over_;
 }

@@ -16,7 +16,7 @@ namespace {
 using json::Writer;
 using std::chrono::milliseconds;
 
-// The time after which a read is tried again that there was no place or memory for.
+// The pause before a read is tried again for which there was no place or memory.
 constexpr milliseconds kReadAgain{1'000};
 
 // One task of a stream.
@@ -149,7 +149,7 @@ class Listening : public std::enable_shared_from_this<Listening> {
                });
   }
 
-  // If the read that failed may soon succeed, tries again, since there may be no other news of the task.
+  // Tries a failed read again later if it may succeed then, because there may be no other news of the task.
   void read_later(std::size_t place, const base::Error& error) {
     using base::ErrorCode;
     if (error.code != ErrorCode::overloaded && error.code != ErrorCode::unavailable) return;

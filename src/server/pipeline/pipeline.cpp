@@ -549,7 +549,7 @@ void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& ta
 }
 
 // The agent is named in the body: the head only shows that the caller may use some agent. The caller is
-// checked before the method, because Gemini CLI looks with HEAD for the challenge of a 401.
+// checked before the method, because Gemini CLI sends HEAD and reads the challenge of the 401.
 void Pipeline::serve_mcp(const ExchangePtr& exchange, const PathMatch& found) const {
   const http::Request& request = exchange->request();
   if (!origin_may_call(services_.options, request)) {

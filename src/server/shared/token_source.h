@@ -30,7 +30,7 @@ class TokenSource {
   virtual ~TokenSource() = default;
   // `secret`: as the client sent it.
   virtual Found find(std::string_view secret) = 0;
-  // Whether `find` takes as little time as a look at a table. Otherwise it checks signatures.
+  // Whether `find` only looks the token up. Otherwise it checks signatures, which takes longer.
   virtual bool is_quick(std::string_view /*secret*/) { return true; }
   // The token with this id, as long as it is valid; null if there is none, or this source's have no ids.
   virtual TokenPtr named(std::string_view /*id*/) const { return nullptr; }
@@ -42,7 +42,7 @@ class TokenSource {
     std::string url;
     std::string scope_prefix;  // of the names of scopes there
     std::string rules = {};    // differs if what its tokens mean or who is accepted differs
-    Scopes granted = {};       // that each of its tokens has, so that no client need ask for them
+    Scopes granted = {};       // the scopes of each of its tokens, so that no client needs to ask for them
   };
   virtual std::vector<Issuer> issuers() const = 0;
 };

@@ -60,7 +60,7 @@ std::string attributes(std::string_view same_site, std::chrono::seconds time) {
   return "SameSite=" + std::string(same_site) + "; Max-Age=" + std::to_string(time.count());
 }
 
-// The cookie for a new sign-in: one that the browser does not have, or else the first.
+// Returns the cookie for a new sign-in: one that the browser does not have, or else the first.
 std::string_view free_cookie(const http::Request& request, std::string_view origin) {
   const auto is_free = [&](std::string_view name) {
     return cookie_in(request, cookie_name(origin, name)).empty();
@@ -111,7 +111,7 @@ struct SignIn::Begun {
   bool needs_issuer = false;
   Seat seat = nullptr;  // for its end
 
-  // The reply that ends it, whatever its end.
+  // Returns the reply with a header that deletes the cookie, as at every end of a sign-in.
   http::Reply ending(http::Reply reply) const {
     reply.headers.emplace_back(
         "Set-Cookie", set_cookie(way.origin, cookie, "", attributes("Lax", std::chrono::seconds(0))));

@@ -21,7 +21,8 @@ using base::Result;
 constexpr int kBatchRowsMax = 4'000;
 constexpr std::size_t kBatchBytesMax = 4 << 20;
 
-// Tables that a server may change without a change that the other figures of the state show. They are small.
+// A server may change these tables without changing the other figures of the state. They are small, so all of
+// their rows are read.
 constexpr std::array<std::string_view, 2> kChangedAlone{"titles", "bulk_jobs"};
 
 // The progress of copying a table.

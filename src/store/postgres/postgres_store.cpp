@@ -43,8 +43,8 @@ struct PostgresStore::Parts {
         state(writer, clock, dialect, options.short_events_max) {}
 
   // Loads the stored state. Deliveries and sends with times in the future, written under a clock that was
-  // ahead, are moved to now. Beside other nodes, whose times are right if this node's clock is behind, they
-  // must also be in the future of the database.
+  // ahead, are moved to now. If there are other nodes, this node's clock may be behind and their times right;
+  // so only times that are also in the future of the database's clock are moved.
   void start(base::Timestamp now) {
     constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
     writer.begin();

@@ -90,8 +90,8 @@ bool is_context_in_use(Connection& connection, task::ContextKey context) {
              .step();
 }
 
-// Deletes the task's rows of its context. The times of a log are not in order if the clock was set back, or
-// if nodes whose clocks differ have written to it.
+// Deletes the task's rows of `conversation`. The times of a log are not in order if the clock was set back,
+// or if nodes whose clocks differ have written to it.
 void delete_conversation(Connection& connection, const task::TaskHead& head) {
   std::int64_t from = 0, until = 0;
   {

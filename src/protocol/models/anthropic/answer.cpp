@@ -36,7 +36,7 @@ base::Result<void> Reader::take_message(json::Value message, AnswerPiece& piece)
   return {};
 }
 
-// Returns the newest block of this number, or a new one.
+// Returns the newest block with this number, or a new one.
 Reader::Block& Reader::block_at(std::int64_t index) {
   const auto [place, is_new] = places_.try_emplace(index, blocks_.size());
   if (!is_new) return blocks_[place->second];

@@ -6,7 +6,7 @@
 namespace baton::protocol::models::chat_completions {
 namespace {
 
-// Returns a text, that of a content part, or the joined ones of a list of these.
+// Returns the text of a string or of a content part, or the joined texts of a list of these.
 std::string text_in(json::Value content) {
   if (content.is_object()) return content["text"].str();
   if (!content.is_array()) return content.str();
@@ -28,13 +28,13 @@ std::string reasoning_in(json::Value said) {
   return text;
 }
 
-// Some servers begin the arguments of each call with an empty object (Bedrock behind relays), and some send
-// all arguments once more at the end (vLLM). Neither is JSON, but what is left is.
+// Leaves out what some servers repeat: relays of Bedrock begin the arguments of each call with an empty
+// object, and parsers of vLLM send all arguments once more at the end. Neither text is JSON as a whole.
 void mend_arguments(std::string& text) {
   if (text.starts_with("{}{")) text.erase(0, 2);
   const std::string_view half = std::string_view(text).substr(text.size() / 2);
   const bool is_twice = text.size() == 2 * half.size() && half.starts_with('{') && text.starts_with(half);
-  // A value may have "}{" in its middle, and then the halves are no JSON.
+  // The text may also be one value with "}{" in its middle. Its halves are no JSON then.
   if (is_twice && json::Document::parse_view(half)) text.resize(text.size() / 2);
 }
 

@@ -10,7 +10,8 @@ std::string_view text_of(json::Value part) {
   return part["text"].is_string() ? part["text"].string() : part["refusal"].string();
 }
 
-// OpenRouter's pages have other names for two events: "response.done" and "response.content_part.delta".
+// OpenRouter's documentation has its own names for two events: "response.done" and
+// "response.content_part.delta".
 bool ends_response(std::string_view type) {
   return type == "response.completed" || type == "response.incomplete" || type == "response.failed" ||
          type == "response.cancelled" || type == "response.done";

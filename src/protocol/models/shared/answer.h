@@ -56,10 +56,11 @@ class AnswerReader {
 
   End end() const;
   bool has_ended_early() const { return end() == End::cut || end() == End::filtered; }
-  // Whether the server has reported the end by itself, as most do. Some report one with every piece of the
-  // answer: then only the end of the stream is one.
+  // Whether the newest event reported only an end, or what may follow it (usage), as most servers do. Some
+  // servers report an end with every piece of the answer: then this is false, and the answer ends with its
+  // stream.
   bool has_settled() const { return end() != End::none && !adds_ && !goes_on_; }
-  // How many events were a part of the answer.
+  // The number of events that added to the answer.
   std::size_t pieces() const { return pieces_; }
   // Whether nothing that counts follows, not even the usage.
   bool is_over() const { return is_over_; }
@@ -112,8 +113,8 @@ class AnswerReader {
   std::string text_;
   std::string model_;
   std::size_t pieces_ = 0;
-  bool adds_ = false;     // the newest event was a part of the answer
-  bool goes_on_ = false;  // a part of the answer came after an end
+  bool adds_ = false;     // the newest event added to the answer
+  bool goes_on_ = false;  // an event added to the answer after an end
 };
 
 }  // namespace baton::protocol::models

@@ -24,13 +24,14 @@ bool is_busy_code(std::string_view code) {
       "rate_limit_exceeded", "rate_limit_error", "server_error",         "internal_server_error",
       "api_error",           "overloaded_error", "overloaded",           "timeout",
       "service_unavailable", "timeout_error",    "server_is_overloaded", "slow_down"};
-  // DashScope says what there is too much of: "Throttling.AllocationQuota".
+  // DashScope adds the limit that was met: "Throttling.AllocationQuota".
   if (std::ranges::count(kBusy, code) > 0 || code.starts_with("Throttling")) return true;
   const int status = base::number_in<int>(code).value_or(0);
   return status == 408 || status == 425 || status == 429 || (status >= 500 && status <= 599);
 }
 
-// Of OpenAI, Moonshot and Zhipu, which send them with the status of a busy server.
+// Whether OpenAI, Moonshot or Zhipu says by this code that the account has nothing left. The HTTP status is
+// that of a busy server.
 bool is_unpaid_code(std::string_view code) {
   constexpr std::array<std::string_view, 3> kUnpaid{"insufficient_quota", "exceeded_current_quota_error",
                                                     "1113"};
@@ -39,8 +40,10 @@ bool is_unpaid_code(std::string_view code) {
 
 AnswerError error_in(json::Value error) {
   AnswerError read;
-  if (error.is_string()) read.message = error.str();
-  if (error.is_string()) return read;
+  if (error.is_string()) {
+    read.message = error.str();
+    return read;
+  }
   read.message = json::error_words(error);
   read.code = code_in(error);
   read.busy = is_busy_code(read.code) || is_busy_code(error["type"].string());
@@ -53,7 +56,7 @@ AnswerError error_in(json::Value error) {
 std::optional<AnswerError> error_of(json::Value answer) {
   if (!answer["error"].absent()) return error_in(answer["error"]);
   if (answer["object"].string() == "error") return error_in(answer);
-  // DeepInfra and Venice send it in a chunk without choices.
+  // DeepInfra and Venice report an error in a chunk without choices.
   if (!answer["choices"].absent() || answer["error_message"].string().empty()) return std::nullopt;
   AnswerError read;
   read.message = answer["error_message"].str();

@@ -40,7 +40,7 @@ bool may_pass(std::string_view state) {
          state == "57014";
 }
 
-// As poll has it.
+// As a timeout of poll.
 constexpr std::chrono::milliseconds kUnlimited(-1);
 
 // Settings that a role or a database may have changed. Plans are cached and may be made while tables are

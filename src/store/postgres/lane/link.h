@@ -63,8 +63,8 @@ class LinkFailure : public sql::Failure {
 
 class Link {
  public:
-  // Connects. Blocks for a few seconds at most; if the server accepts the connection and then does not
-  // answer, like a pooler that has none left, for `patience`.
+  // Connects. Blocks for a few seconds at most, or for `patience` if the server accepts the connection and
+  // then does not answer, like a pooler without a free connection.
   explicit Link(const Address& address, std::chrono::milliseconds patience = kServerPatience);
   ~Link();
   Link(const Link&) = delete;
