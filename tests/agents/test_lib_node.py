@@ -28,7 +28,7 @@ class NodeLibrary(LibraryCase, unittest.TestCase):
         self.assert_failed(self.rest_of("t2"), "The turn was canceled.")
         self.assertEqual(reply(self.answer("hello you", "t3")), "Hello, you")
 
-    def test_what_an_ended_turn_has_left_behind_does_not_end_the_process(self):
+    def test_an_error_in_a_timer_that_an_ended_turn_has_left_does_not_end_the_process(self):
         self.assertEqual(reply(self.answer("heartbeat")), "early")
         self.agent.wait_for_log("after the end of a turn: Ended")
         self.assertEqual(reply(self.answer("hello you", "t2")), "Hello, you")

@@ -56,7 +56,7 @@ class PythonLibrary(LibraryCase, unittest.TestCase):
                 self.assert_failed(lines)
                 self.assertIn("TypeError: an agent cannot return or yield 7", lines[-1]["detail"])
 
-    def test_what_an_async_function_gives_may_be_async_itself(self):
+    def test_an_async_function_may_return_or_yield_something_async(self):
         self.begin("async-nested two words")
         said = [self.agent.line()["delta"] for _ in range(2)]
         self.result(self.agent.line()["id"], task=library_case.child_task("TASK_STATE_COMPLETED", "Snow"))

@@ -190,7 +190,7 @@ export const chatApproval = {
 };
 
 export const chatUnsent = {
-  name: "Chat: an answer that cannot be sent comes back before what was written meanwhile",
+  name: "Chat: an answer that cannot be sent comes back before the text that was written meanwhile",
   chat: "stage",
   expectsErrors: true, // the browser logs the lost connections
   async run(page) {

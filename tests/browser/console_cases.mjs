@@ -310,7 +310,7 @@ export const keys = {
     await page.locator("dialog .code").waitFor();
     await page.unroute("**/operate/v1/keys");
     for (let i = 0; i < 3; ++i) await page.keyboard.press("Escape");
-    // A page that was loaded over plain HTTP from another host has no clipboard, but copies all the same.
+    // A page that was loaded over plain HTTP from another host has no clipboard, but can copy.
     await page.evaluate(() => {
       Object.defineProperty(navigator, "clipboard", { value: undefined });
       document.addEventListener("copy", () => (document.title = document.activeElement.value ?? ""), { once: true });

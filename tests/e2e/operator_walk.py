@@ -139,7 +139,7 @@ class Office:
         self.far.stop()
         self.server.start()
         harness.wait_for(lambda: len(self.rows("tasks", WAYS["stuck turn"][1])) == self.each, what="the stuck turns")
-        # Only what was tried is in the way of what follows.
+        # A webhook holds up the later ones only once it has been tried.
         harness.wait_for(lambda: len({row["task"] for row in self.rows(*WAYS["webhook in the way"])
                                       if row["attempts"] > 0}) == self.each, what="webhooks in the way")
 

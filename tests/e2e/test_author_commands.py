@@ -446,7 +446,7 @@ class Chat(Commands, harness.ServerCase):
         code, out, said = self.chat("say one\r\n/quit\r\nsay two\r\n")
         self.assertEqual((code, "".join(self.texts(out)).strip(" ")), (DONE, "one"), said)
 
-    def test_help_is_no_line_of_json(self):
+    def test_help_is_not_printed_among_the_lines_of_json(self):
         code, out, said = self.chat("/help\nsay one\n")
         self.assertEqual((code, "".join(self.texts(out)).strip()), (DONE, "one"))
         self.assertIn("/quit ", said)

@@ -47,7 +47,8 @@ def processes_of(pid):
 
 class BadAgents(harness.ServerCase):
     AGENTS = ["bad", "bad-worker", "joke", "slow"]
-    # Copies for ways that end by themselves, however slow the machine is. The others' turns end by their short time.
+    # Copies with a long time for their turns, for ways that end by themselves, which may be slow. Turns of the other
+    # ways end when their short time is over.
     PATIENT = {"bad": "bad-patient", "bad-worker": "bad-worker-patient"}
 
     @classmethod

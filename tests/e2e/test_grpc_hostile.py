@@ -44,7 +44,7 @@ class GrpcHostile(a2a_case.A2aCase):
                         self.assertEqual(call.exception().code(), grpc.StatusCode.UNIMPLEMENTED)
                     self.assertLess(self.kib("VmHWM") - before, 40 << 10)
 
-    def test_an_idle_stream_does_not_hold_what_its_client_has_read(self):
+    def test_an_idle_stream_does_not_hold_the_message_that_its_client_has_read(self):
         message = {"messageId": client.new_id(), "role": "ROLE_USER",
                    "parts": [{"text": "ask"}, {"text": "x" * (3 << 20)}]}
         task = self.post("SendMessage", {"message": message}, version="1.0").body["result"]["task"]["id"]

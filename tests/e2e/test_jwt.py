@@ -127,7 +127,7 @@ class Keys(unittest.TestCase):
         harness.wait_for(self.first_request_waits, what="a request that is answered once the keys have come")
 
     def first_request_waits(self):
-        """Starts a server. Returns whether a request that it can check only later was answered only then."""
+        """Starts a server. Returns whether a request waits for its answer until the server has the issuer's keys."""
         self.issuer.hold, before = threading.Event(), self.issuer.key_fetches()
         server, answers = self.start(), []
         token = self.issuer.token()

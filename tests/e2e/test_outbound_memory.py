@@ -132,12 +132,12 @@ class Hostile(harness.ServerCase):
     def test_memory_and_shared_threads(self):
         began = time.monotonic()
         tasks = {agent: self.send(agent) for agent in [*ANSWERS, *RUNS]}
-        # Others are served meanwhile: until then no answer ends.
+        # Other agents are served meanwhile. No answer ends before `may_end` is set.
         self.assertEqual(self.server.send("hi", client.new_id(), agent="echo")["status"]["state"], "completed")
         self.site.http.may_end.set()
         ends = {agent: self.ending(agent, task) for agent, task in tasks.items()}
         resident = self.most_resident()
-        # The longest time that such a thread was busy at once. On a slow machine all takes longer.
+        # No thread was busy longer than this at a time. On a slow machine everything takes longer.
         most = max(client.scaled(1), (time.monotonic() - began) / 10)
         for thread in ("engine", "engine-flush", "http-loop", "agents"):
             busy = self.server.metric(f'baton_thread_busy_seconds{{thread="{thread}"}}')

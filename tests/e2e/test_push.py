@@ -155,8 +155,8 @@ class PushGivesUp(harness.ServerCase):
 
         with webhooks.Receiver(lambda path, count: 500) as receiver:
             def repeated():
-                """Returns whether a webhook was given up after a second attempt: on a slow machine the first may take
-                all the time."""
+                """Returns whether a webhook was tried twice before it was given up. On a slow machine the first
+                attempt may take all the time."""
                 task, before, tried = client.new_id(), given_up(), len(receiver.refused)
                 self.server.send("x", task, pushNotification=config(receiver.url()))
                 harness.wait_for(lambda: given_up() > before, what="the metric of given up ones")

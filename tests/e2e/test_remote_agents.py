@@ -151,7 +151,7 @@ class EveryWay(RemoteCase):
         card = {**self.card("slow", "1.0", "jsonrpc"), "turn_timeout_s": 1}
         with Front({"hasty": card}, self.origins()) as front:
             def timed_out():
-                """Returns the far tasks from before a turn whose time was over after the far agent's first word."""
+                """Runs a turn whose time ends. Returns the earlier far tasks if the far agent had begun by then."""
                 before = {one["id"] for one in self.far_tasks("slow")}
                 blocks = front.stream("work", agent="hasty").rest()
                 ended = blocks[-1].status

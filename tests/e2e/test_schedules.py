@@ -20,8 +20,8 @@ def start_in(seconds):
 
 
 def in_time(seconds, act):
-    """Returns act(metadata) and the time at which the tasks of that metadata begin, so many seconds from now. Does it
-    again if it took longer: such tasks may have begun meanwhile."""
+    """Calls act(metadata), where tasks with that metadata begin so many seconds from now. Returns its result and that
+    time. Calls it again if it took longer than that, because such tasks may have begun meanwhile."""
     def attempt():
         due = time.time() + seconds
         try:

@@ -13,7 +13,7 @@ using test::RawServer;
 
 namespace {
 
-// An authorization server, whose answers to each path `say` decides.
+// An authorization server. `say` decides its answer to each path.
 class Issuer {
  public:
   struct Answer {
@@ -50,7 +50,7 @@ bool is_for(std::string_view request, std::string_view path) {
 
 }  // namespace
 
-TEST_CASE("IssuerCalls: Kubernetes gives its keys only to clients that take their own type") {
+TEST_CASE("IssuerCalls: keys are read from Kubernetes, which serves them only as their own media type") {
   const Issuer issuer([](std::string_view request) -> Issuer::Answer {
     const bool takes_it = request.find("application/jwk-set+json") != std::string_view::npos;
     return takes_it ? Issuer::Answer{kOk, R"({"keys":[]})"} : Issuer::Answer{"406 Not Acceptable", "{}"};
@@ -70,7 +70,7 @@ TEST_CASE("IssuerCalls: a refusal has the server's words, so that an operator se
   CHECK(refused.error().for_caller.find("Unknown client") != std::string::npos);
 }
 
-TEST_CASE("IssuerCalls: a document that is none, or another issuer's, is not the last one that is tried") {
+TEST_CASE("IssuerCalls: after a document that is not JSON, or is another issuer's, the next one is tried") {
   std::string open_id, oauth;
   const Issuer issuer([&](std::string_view request) -> Issuer::Answer {
     if (is_for(request, kOpenId)) return {kOk, open_id};

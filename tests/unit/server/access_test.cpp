@@ -345,7 +345,7 @@ TEST_CASE("Access: a token may come in the header for keys, if that is set, but 
 
 namespace {
 
-// Two authorization servers, the second of which gives each token the scope `read`. "jwt": a token of it.
+// Two authorization servers. The second one gives each of its tokens the scope `read`; "jwt" is such a token.
 struct Issuers final : server::TokenSource {
   Found find(std::string_view secret) override {
     if (secret != "jwt") return {};

@@ -252,8 +252,7 @@ TEST_CASE("words_of: a child's outcome becomes its text and file names, cut to a
   CHECK(words_of(DelegateResult{"d", child, {}}) == "error: the agent failed: no data");
 }
 
-TEST_CASE(
-    "images_of: images that all APIs take are given once, as far as there is room, unless the child failed") {
+TEST_CASE("images_of: images of common types are returned once, within the bounds, unless the child failed") {
   const auto image = [](std::size_t size, const char* type = "image/png") {
     return task::Part{task::Part::Kind::raw, std::string(size, 'A'), {}, type, {}};
   };

@@ -551,7 +551,7 @@ TEST_CASE("PlanRun: a turn that is no longer wanted stops in the middle") {
   CHECK(run.asked < 110);
 }
 
-TEST_CASE("PlanRun: a turn that is left while it reads a list leaves nothing to the next one") {
+TEST_CASE("PlanRun: a turn that is stopped while it reads a list leaves no items to the next turn") {
   constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   int left = 0;
   for (const std::string list : {"x/text", "lists/results"}) {

@@ -188,7 +188,7 @@ TEST_CASE("RunAgentInput: a result that is neither text nor parts stays JSON") {
 }
 
 // agent_framework_ag_ui/_http_service.py writes the first two members so, _message_adapters.py the calls.
-TEST_CASE("RunAgentInput: the client of the Agent Framework for Python names its thread, run and calls") {
+TEST_CASE("RunAgentInput: thread, run and calls are read by their names in the Agent Framework for Python") {
   const auto request = good(R"({"thread_id":"thread_1","run_id":"run_1","messages":[
     {"id":"u1","role":"user","content":"Weather?"},
     {"id":"a1","role":"assistant","content":"","tool_calls":[

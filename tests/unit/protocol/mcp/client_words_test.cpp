@@ -135,7 +135,7 @@ TEST_CASE("mcp client: a result is the text of its parts, or its structured cont
   CHECK(called(R"({"resultType":"more"})").kind == Kind::failed);
 }
 
-TEST_CASE("mcp client: the images of a result that models take are kept, as far as there is room for them") {
+TEST_CASE("mcp client: a result keeps its images of common types, within the bounds of one result") {
   const auto image = [](const std::string& type, const std::string& data) {
     return R"({"type":"image","mimeType":")" + type + R"(","data":")" + data + R"("})";
   };

@@ -284,7 +284,7 @@ TEST_CASE("RunStream: the output that a view keeps counts as held until the run 
   }
 }
 
-TEST_CASE("RunStream: of many small events that a view keeps only the content counts as held") {
+TEST_CASE("RunStream: only the content of small events counts as held if a view keeps them") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t 1"));
   REQUIRE(accepted);
@@ -304,7 +304,7 @@ TEST_CASE("RunStream: of many small events that a view keeps only the content co
   CHECK(most < kEvents / 2 * sizeof(task::EventBody));
 }
 
-TEST_CASE("RunStream: for a client that resumes no frames of the events that it has are written") {
+TEST_CASE("RunStream: a client that resumes has no frames written for the events that it has") {
   EngineBench bench;
   const auto [task, second] = two_runs(bench);
   int all = 0;

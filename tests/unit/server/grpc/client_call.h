@@ -31,7 +31,8 @@ inline std::string bytes_in(const ::grpc::ByteBuffer& buffer) {
   return bytes;
 }
 
-// Of a client that takes messages of any size, and until it reads one no more than its first 64 KiB.
+// The arguments of a client that accepts messages of any size, and takes only the first 64 KiB of a message
+// until it reads the message.
 inline ::grpc::ChannelArguments client_arguments() {
   ::grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);

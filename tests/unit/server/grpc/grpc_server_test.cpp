@@ -368,7 +368,7 @@ TEST_CASE("gRPC server: a client that takes nothing of its answer for the stall 
   CHECK(!call.finish().ok());
 }
 
-TEST_CASE("gRPC message: it is whole in pieces, and a piece that is freed is progress") {
+TEST_CASE("gRPC message: a large one is whole in pieces, and freeing a piece sets the time of progress") {
   std::string text;
   while (text.size() < 100'000) text += std::to_string(text.size());
   const auto progress = std::make_shared<Progress>();
@@ -386,7 +386,7 @@ TEST_CASE("gRPC message: it is whole in pieces, and a piece that is freed is pro
 }
 
 TEST_CASE(
-    "gRPC server: of answers that nobody reads one is broken off above the limit, unless they are held") {
+    "gRPC server: above the limit of unsent bytes an unread answer is broken off, unless it has a share") {
   constexpr int kCalls = 5;  // each counts for a quarter of the limit
   bool is_held = false;
   SUBCASE("not held") {}

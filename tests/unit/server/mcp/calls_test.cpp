@@ -378,7 +378,7 @@ TEST_CASE("MCP: a large task in a stream that stays open counts until it is sent
   CHECK(comes_true(none));
 }
 
-TEST_CASE("MCP: a large task that there was no room for is told in its stream once there is room") {
+TEST_CASE("MCP: the status of a large task is sent in its stream once there is room to read the task") {
   Bench bench;
   bench.end("t1", kLarge);
   server::AnswerBudget::SharePtr all;

@@ -197,7 +197,7 @@ TEST_CASE(
   CHECK(put.body.find("GET, HEAD, POST") != std::string::npos);
 }
 
-TEST_CASE("Pipeline: Gemini CLI, which looks with HEAD for the challenge of an MCP server, finds it") {
+TEST_CASE("Pipeline: MCP checks the caller before the method, so HEAD without a token gets the challenge") {
   Bench bench;
   bench.options.anonymous = false;
   bench.pipeline.open("http://127.0.0.1:80");
