@@ -131,8 +131,8 @@ export async function copy(text) {
 }
 
 /**
- * Whether the key belongs to an input method that is composing words, as its Enter does. Safari marks that by the key's
- * code alone.
+ * Whether an input method that is composing words gets the key, such as the Enter that confirms them. Safari marks such
+ * a key by its code alone.
  * @param {KeyboardEvent} event
  */
 export const isComposing = (event) => event.isComposing || event.keyCode === 229;

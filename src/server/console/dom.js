@@ -127,13 +127,13 @@ export function keyed(parent, items, keyOf, make) {
 
 const controls = "a, button, input, select, textarea, summary";
 
-/** The node, and what in it may have the focus.
+/** Returns the node and the controls in it, all of which may have the focus.
  * @param {HTMLElement} node
  * @returns {HTMLElement[]} */
 const focusable = (node) => [node, .../** @type {NodeListOf<HTMLElement>} */ (node.querySelectorAll(controls))];
 
 /**
- * Puts the new node in the old one's place, with its focus, also inside, and selection.
+ * Puts the new node in the old one's place. Keeps the selection, and the focus, also that of a control in the node.
  * @param {HTMLElement | undefined} old
  * @param {HTMLElement} node
  */

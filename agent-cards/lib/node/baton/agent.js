@@ -24,8 +24,8 @@ function takeStandardOutput() {
   return write;
 }
 
-// A timer or a promise that a turn has left behind gets Ended or Canceled from the turn's methods. If uncaught, that
-// would end the process, with the other turns. Other errors still end it.
+// A timer or a promise that outlives its turn gets Ended or Canceled from the turn's methods. Uncaught, such an error
+// would end the process and all other turns. Other errors still end it.
 function outliveEndedTurns() {
   process.on('uncaughtException', (problem) => {
     if (problem instanceof Ended || problem instanceof Canceled) return console.error(`after the end of a turn: ${problem.stack}`);

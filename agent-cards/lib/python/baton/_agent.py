@@ -162,9 +162,9 @@ def give(turn: Turn, answer: Any) -> None:
         from dataclasses import asdict
 
         turn.artifact("result", asdict(answer))
-    elif hasattr(answer, "model_dump") and not isinstance(answer, type):  # pydantic's, which iterates over its fields
+    elif hasattr(answer, "model_dump") and not isinstance(answer, type):  # a model of pydantic, which is iterable, too
         turn.artifact("result", answer.model_dump(mode="json"))
-    elif hasattr(answer, "keys") and not isinstance(answer, type):  # a mapping, which iterates over its keys
+    elif hasattr(answer, "keys") and not isinstance(answer, type):  # a mapping, which is iterable, too
         turn.artifact("result", dict(answer))
     elif hasattr(answer, "__await__") or hasattr(answer, "__aiter__"):
         from baton._async import give_async
