@@ -31,7 +31,7 @@ struct PlanPlaces {
     const PlanStep* step;
   };
   std::vector<Compared> compared;
-  // The errors of conditions that have several tests, of which only one would count.
+  // The errors of conditions that have several tests. Only one of these would count.
   std::vector<json::SchemaProblem> several_tests;
 };
 

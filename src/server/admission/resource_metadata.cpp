@@ -29,8 +29,8 @@ bool is_mcp(std::string_view rest) {
   return rest == kMcp || rest == "/mcp/";
 }
 
-// Returns the scopes for which a client without the scope `lacked` must ask its authorization server, under
-// that server's names. The new token replaces the token `held`, so it needs the scopes of that, too.
+// Returns the scopes that a client without the scope `lacked` must request, under the names of its
+// authorization server. The new token replaces the token `held`, so it needs the scopes of that, too.
 std::string scopes_to_ask_for(const std::vector<TokenSource::Issuer>& issuers, const TokenPtr& held,
                               std::string_view lacked) {
   const std::string url = held ? issuer_of(held->caller) : std::string();

@@ -16,7 +16,7 @@ namespace {
 using json::Writer;
 using std::chrono::milliseconds;
 
-// The pause before a read is tried again for which there was no place or memory.
+// The pause before a read that found no place or memory is tried again.
 constexpr milliseconds kReadAgain{1'000};
 
 // One task of a stream.

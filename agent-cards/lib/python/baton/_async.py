@@ -60,7 +60,7 @@ async def _give(turn: Turn, answer: Any) -> None:
 
 
 async def heard(child: Child) -> Result:
-    """Waits like Child.result, but without a thread, which would go on after a timeout and delay the turn's end."""
+    """Waits like Child.result, but without a thread: one would wait on after a timeout and delay the turn's end."""
     loop, news, turn = asyncio.get_running_loop(), asyncio.Event(), child._turn
 
     def wake() -> None:

@@ -119,7 +119,7 @@ TEST_CASE("read_plan: files are those of the message or of a step") {
   }
 }
 
-TEST_CASE("read_plan: a condition with several tests, of which only one would count, is refused") {
+TEST_CASE("read_plan: a condition with several tests is refused, because only one would count") {
   const auto when = [](const std::string& condition) {
     return "{'route':[{'when':" + condition + ",'then':" + plain("a") + "}]}";
   };
