@@ -282,7 +282,7 @@ void GrpcCall::advance() {
     is_unwatched = !std::exchange(state.is_watched, true);
     return next;
   });
-  if (is_unwatched) look_in(shared_->limits.stall_time);
+  if (is_unwatched) check_time_in(shared_->limits.stall_time);
   if (step == Step::write) StartWrite(&message);
   if (step == Step::write_last) StartWriteAndFinish(&message, ::grpc::WriteOptions(), status);
   if (step == Step::finish) Finish(status);
@@ -306,10 +306,10 @@ void GrpcCall::check_time() {
                               : begin_ + shared_->grpc_limits.first_message;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - base::SteadyTime::now());
   // The message may have come meanwhile, and its answer may be written.
-  if (left.count() > 0) return look_in(std::min(left, shared_->limits.stall_time));
+  if (left.count() > 0) return check_time_in(std::min(left, shared_->limits.stall_time));
   if (is_writing) {
     // This call's bytes may be behind those of others, of which the client takes some all the time.
-    if (shared_->connections->is_full(peer_.key)) return look_in(shared_->limits.stall_time);
+    if (shared_->connections->is_full(peer_.key)) return check_time_in(shared_->limits.stall_time);
     return break_off();
   }
   state_.with([](State& state) { state.is_watched = false; });

@@ -143,8 +143,8 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   // `message`: what to write in this step.
   Step next_step(State& state, ::grpc::ByteBuffer& message);
   // Ends the call if its message or its client is late. Otherwise looks again when either can be.
-  void look();
-  void look_in(std::chrono::milliseconds delay);
+  void check_time();
+  void check_time_in(std::chrono::milliseconds delay);
   void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {},
            std::shared_ptr<const void> held = nullptr);
   void add_header(Header header);
