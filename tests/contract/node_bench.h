@@ -78,7 +78,7 @@ class Ear final : public store::Peers::Listener {
 // A node that connects to the database through a gate.
 class NodeBench : public GatedBench {
  public:
-  explicit NodeBench(std::shared_ptr<const Schema> in, std::chrono::milliseconds lease = kLease)
+  explicit NodeBench(std::shared_ptr<const Schema> in, std::chrono::milliseconds lease = long_lease())
       : GatedBench(std::move(in), lease) {
     peers().listen(&ear);
     peers().announce({{{"echo"}, ""}, {{"another"}, ""}}, nullptr);
@@ -112,8 +112,6 @@ class NodeBench : public GatedBench {
     peers().listen(nullptr);
     store.reset();
   }
-
-  static constexpr std::chrono::milliseconds kLease{5'000};
 
   Ear ear;
 };

@@ -13,6 +13,7 @@
 #include "contract/store_bench.h"
 #include "store/postgres/lane/link.h"
 #include "store/postgres/postgres_store.h"
+#include "support/patience.h"
 #include "support/tcp_gate.h"
 
 namespace baton::test {
@@ -20,7 +21,7 @@ namespace baton::test {
 // Waits for the text that a callback reports. Empty if it does not come in time.
 inline std::string heard(std::promise<std::string>& told) {
   auto what = told.get_future();
-  return what.wait_for(std::chrono::seconds(20)) == std::future_status::ready ? what.get() : "";
+  return what.wait_for(patience()) == std::future_status::ready ? what.get() : "";
 }
 
 // A new schema, dropped with its content by the destructor.
@@ -106,12 +107,16 @@ class PostgresBench : public StoreBench {
   std::unique_ptr<store::PostgresStore> store_;
 };
 
+// The lease of a store, which no delay of a slow machine may exceed.
+inline std::chrono::milliseconds long_lease() {
+  return patience() / 12;
+}
+
 // A store whose connections go through a gate. Several benches may share a schema.
 class GatedBench : public StoreBench {
  public:
   GatedBench() : GatedBench(std::make_shared<Schema>()) {}
-  explicit GatedBench(std::shared_ptr<const Schema> in,
-                      std::chrono::milliseconds lease = std::chrono::seconds(5))
+  explicit GatedBench(std::shared_ptr<const Schema> in, std::chrono::milliseconds lease = long_lease())
       : schema_(std::move(in)), schema(*schema_), gate(port_of(schema.url())) {
     settings.url = schema.url();
     settings.url.replace(settings.url.find(address()), address().size(),

@@ -13,6 +13,15 @@ using namespace baton;
 using namespace baton::test;
 using task::TaskKey;
 
+namespace {
+
+// The lease of a store whose end a test waits for.
+std::chrono::milliseconds short_lease() {
+  return patience() / 40;
+}
+
+}  // namespace
+
 TEST_CASE("Peers: the unfinished tasks of a killed node are adopted once, and it cannot write any more") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema), third(schema);
@@ -50,7 +59,7 @@ TEST_CASE("Peers: the unfinished tasks of a killed node are adopted once, and it
 TEST_CASE(
     "Peers: running turns are recorded as crashed if their node was killed, not if it left or is frozen") {
   const auto schema = made_schema();
-  NodeBench first(schema, std::chrono::milliseconds(1'500)), second(schema);
+  NodeBench first(schema, short_lease()), second(schema);
   const task::TaskHead runs = first.create_busy("runs", task::TurnState::running);
   const task::TaskHead queued = first.create_busy("queued");
   second.create_busy("there", task::TurnState::running);
@@ -126,7 +135,7 @@ TEST_CASE("Peers: a webhook's deliveries belong to the node that made them due, 
 
 TEST_CASE("Peers: a frozen node is replaced when its lease is over, and ends when it thaws") {
   const auto schema = made_schema();
-  NodeBench first(schema, std::chrono::milliseconds(1'500)), second(schema);
+  NodeBench first(schema, short_lease()), second(schema);
   const auto heads = some_busy(first, 3);
   task::Change begun = StoreBench::change(heads[1], {delta("r", "half")});
   succeed(first.apply(begun));
@@ -145,8 +154,7 @@ TEST_CASE("Peers: a frozen node is replaced when its lease is over, and ends whe
 
 TEST_CASE("Peers: if all nodes were frozen for longer than their leases, all of them stay") {
   const auto schema = made_schema();
-  constexpr std::chrono::milliseconds kShort(1'000);
-  NodeBench first(schema, kShort), second(schema, kShort);
+  NodeBench first(schema, short_lease()), second(schema, short_lease());
   const auto heads = some_busy(first, 3);
   first.gate.freeze(true);
   second.gate.freeze(true);

@@ -52,12 +52,13 @@ TEST_CASE("PostgresStore: a standby opens once the other store has closed") {
 TEST_CASE("PostgresStore: a standby does not open while the other store renews its lease") {
   PostgresBench bench;
   bench.close();
-  bench.settings.lease = std::chrono::milliseconds(500);
-  bench.settings.lease_renewal = std::chrono::milliseconds(50);
+  bench.settings.lease = patience() / 60;
+  bench.settings.lease_renewal = bench.settings.lease / 10;
   bench.open();
   store::PostgresOptions standby = bench.settings;
+  const auto looks = 3 * bench.settings.lease / std::chrono::milliseconds(100);  // one every 100 ms
   int asked = 0;
-  standby.waits = [&asked] { return ++asked < 15; };  // every 100 ms: three times the lease
+  standby.waits = [&] { return ++asked < looks; };
   CHECK(error_at_open(standby).code == ErrorCode::already_exists);
   bench.create("t1");
   succeed(bench.tasks->flush());
