@@ -378,9 +378,10 @@ TEST_CASE("Link: a server that is silent for longer than the limit counts as los
   const auto address = store::postgres::Address::read(bench.settings.url);
   REQUIRE(address);
   store::postgres::Link link(*address);
-  link.set_patience(std::chrono::milliseconds(100));
+  link.set_patience(patience());
   CHECK(link.ask_text("SELECT 'yes'") == "yes");
   bench.gate.freeze(true);
+  link.set_patience(std::chrono::milliseconds(100));
   CHECK_THROWS_WITH_AS(link.ask("SELECT 'no'"), doctest::Contains("does not answer"),
                        store::postgres::LinkFailure);
   CHECK(link.is_lost());
