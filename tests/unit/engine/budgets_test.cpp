@@ -195,7 +195,7 @@ TEST_CASE("Budgets: an agent that reports too much usage is ended") {
 TEST_CASE("Budgets: a task that takes too long ends with its children, whether it runs or waits") {
   for (const bool waits : {false, true}) {
     task::Budget budget;
-    budget.wall = std::chrono::milliseconds(150);
+    budget.wall = test::patience() / 60;
     Held held(budget);
     const auto child = held.begin("a");
     if (waits) held.parent->sink->finish(agents::Waits{});
@@ -207,7 +207,7 @@ TEST_CASE("Budgets: a task that takes too long ends with its children, whether i
 
 TEST_CASE("Budgets: a waiting task is ended at its time limit also after a restart") {
   task::Budget budget;
-  budget.wall = std::chrono::milliseconds(300);
+  budget.wall = test::patience() / 60;
   Held held(budget);
   held.begin("a");
   held.parent->sink->finish(agents::Waits{});

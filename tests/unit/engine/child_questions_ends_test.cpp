@@ -71,7 +71,7 @@ TEST_CASE("Delegation: a parent that is canceled or ends cancels its asking chil
 
 TEST_CASE("Delegation: a turn's deadline is suspended while its task shows a child's question") {
   EngineBench::Options options;
-  options.settings.turn_timeout = std::chrono::milliseconds(400);
+  options.settings.turn_timeout = test::patience() / 60;
   EngineBench bench(options);
   Family all(bench);
   all.child->sink->finish(question("how?"));

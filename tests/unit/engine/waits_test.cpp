@@ -9,6 +9,7 @@
 #include "agents/plan/plan.h"
 #include "support/engine_bench.h"
 #include "support/manual_clock.h"
+#include "support/patience.h"
 
 namespace waits_test {
 
@@ -29,6 +30,11 @@ agents::DelegateRequest call(const std::string& id) {
 
 base::Timestamp in(int ms) {
   return base::SystemClock().now() + base::Duration(ms);
+}
+
+// In ms: what a test does before a time so far ahead is over by then, also on a slow machine.
+int soon() {
+  return static_cast<int>(test::patience().count() / 60);
 }
 
 void await_turn_state(EngineBench& bench, task::TaskKey key, TurnState state) {
@@ -167,7 +173,7 @@ TEST_CASE("Waits: a turn without children continues at its time, not earlier, al
     const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
     const auto turn = bench.scripted().next();
     turn->sink->text("before. ");
-    const auto until = in(60);
+    const auto until = in(soon());
     turn->sink->finish(agents::Waits{0, false, until});
     await_turn_state(bench, accepted->key, TurnState::waiting);
     CHECK(bench.engine().counts().turns.running == 0);
@@ -204,7 +210,7 @@ TEST_CASE("Waits: the wait ends when the children stop or at its time, whichever
 TEST_CASE("Waits: a turn that waits for a time can be canceled and accepts messages") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
-  bench.scripted().next()->sink->finish(agents::Waits{0, false, in(50)});
+  bench.scripted().next()->sink->finish(agents::Waits{0, false, in(soon())});
   await_turn_state(bench, accepted->key, TurnState::waiting);
   auto more = EngineBench::message("more", "m2");
   more.task = accepted->id;
