@@ -119,6 +119,15 @@ std::vector<task::Event> EngineBench::log(task::TaskKey key) {
   return events ? std::move(*events) : std::vector<task::Event>{};
 }
 
+bool EngineBench::wait_running(int turns) {
+  const auto until = std::chrono::steady_clock::now() + patience();
+  while (engine_->counts().turns.running != turns) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 task::Submission EngineBench::message(const std::string& text, const std::string& id) {
   task::Submission submission;
   submission.caller = task::kAnonymous;

@@ -57,6 +57,9 @@ class EngineBench {
   // Waits for a stop after `accepted.before`, as the client of that submission would.
   std::future<std::optional<engine::Stop>> wait_later(const engine::Accepted& accepted);
   std::vector<task::Event> log(task::TaskKey key);
+  // Waits until so many turns have a slot; false on timeout. A slot is released after its turn's state was
+  // stored and the agent's execution destroyed.
+  bool wait_running(int turns);
 
   static task::Submission message(const std::string& text, const std::string& id = {});
   static task::TaskRef ref(const std::string& id) { return {task::kAnonymous, {"scripted"}, {id}}; }

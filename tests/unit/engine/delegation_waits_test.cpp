@@ -72,7 +72,7 @@ TEST_CASE("Delegation: a waiting turn continues in the next one, with the result
   REQUIRE(child);
   await_turn_state(bench, accepted->key, TurnState::waiting);
   REQUIRE(bench.scripted().wait_for([&] { return parent->let_go; }));
-  CHECK(bench.engine().counts().turns.running == 1);
+  CHECK(bench.wait_running(1));
   CHECK(bench.engine().reader().head(accepted->key)->state == State::working);
   child->sink->text("done that");
   child->sink->finish(agents::Done{});

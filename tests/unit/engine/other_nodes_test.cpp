@@ -44,14 +44,6 @@ struct Bench {
     return engine.scripted().wait_for([&] { return (*running).*what; });
   }
 
-  // The slot is released after the agent's execution is destroyed.
-  bool runs_nothing() {
-    const auto until = std::chrono::steady_clock::now() + test::patience();
-    const auto all = [&] { return engine.engine().counts().turns.running; };
-    while (all() > 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-    return all() == 0;
-  }
-
   test::ScriptedExecutor::RunningPtr running;
 };
 
@@ -64,7 +56,7 @@ TEST_CASE("OtherNodes: a turn that another node has taken is abandoned here") {
   const task::TaskKey key = bench.begin();
   bench.change(key, FakePeers::kOther, false);
   CHECK(bench.is(&Running::let_go));
-  CHECK(bench.runs_nothing());
+  CHECK(bench.engine.wait_running(0));
 }
 
 TEST_CASE("OtherNodes: a turn whose task was deleted is abandoned at the next check") {
@@ -72,7 +64,7 @@ TEST_CASE("OtherNodes: a turn whose task was deleted is abandoned at the next ch
   bench.begin();
   bench.peers.set_ends({});
   CHECK(bench.is(&Running::let_go));
-  CHECK(bench.runs_nothing());
+  CHECK(bench.engine.wait_running(0));
 }
 
 TEST_CASE("OtherNodes: if notifications do not arrive, tasks are checked more often than nodes") {

@@ -176,7 +176,7 @@ TEST_CASE("Waits: a turn without children continues at its time, not earlier, al
     const auto until = in(soon());
     turn->sink->finish(agents::Waits{0, false, until});
     await_turn_state(bench, accepted->key, TurnState::waiting);
-    CHECK(bench.engine().counts().turns.running == 0);
+    CHECK(bench.wait_running(0));
     CHECK(bench.engine().reader().head(accepted->key)->state == State::working);
     if (restarts) bench.restart();
     const auto next = bench.scripted().next();
