@@ -197,13 +197,13 @@ print(json.dumps({"type": "fail", "error": line["type"]}))
 TEST_CASE("LineTurn: callers do not see standard error or lines printed by mistake") {
   AgentBench bench;
   bench.settings.verbose_errors = false;
-  bench.settings.exit_grace = std::chrono::milliseconds(50);
   SUBCASE("standard error") {
     bench.shell("echo secret >&2; exit 3");
     CHECK(bench.run("x")->ending() ==
           "the agent exited without an answer (exit code 3); for details, see the log for task task-1");
   }
   SUBCASE("a line that is not JSON") {
+    bench.settings.exit_grace = std::chrono::milliseconds(50);
     bench.shell("echo secret; sleep 1000");
     CHECK(bench.run("x")->ending() == "the agent printed a line that is not JSON");
   }
