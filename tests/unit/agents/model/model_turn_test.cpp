@@ -142,13 +142,10 @@ TEST_CASE("ModelTurn: turns that are dropped in any state leave nothing behind")
 }
 
 TEST_CASE("ModelTurn: a server that refuses connections is tried again, up to the turn's time") {
-  std::string url;
-  {
-    url = RawServer([](RawServer&, int) {}).url();
-  }
   Bench bench([](RawServer&, int) {});
-  bench.settings.endpoint.url = url;
-  bench.settings.turn_timeout = std::chrono::seconds(1);
+  // Closed after the bench has its port, which it could reuse otherwise.
+  bench.settings.endpoint.url = RawServer([](RawServer&, int) {}).url();
+  bench.settings.turn_timeout = patience() / 60;
   const auto running = bench.start();
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->ending() == "the model cannot answer: the connection failed");
