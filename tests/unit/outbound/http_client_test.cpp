@@ -423,7 +423,7 @@ TEST_CASE_TEMPLATE("http_stream: pieces arrive as they are sent, and the reader 
   HttpRequest request = request_to(server.url());
   request.total_timeout = 0ms;
   std::string seen;
-  const auto answer = Transport::stream(request, 10s, [&](std::string_view piece) {
+  const auto answer = Transport::stream(request, patience(), [&](std::string_view piece) {
     seen += piece;
     return seen.size() < 10;
   });
@@ -461,7 +461,7 @@ TEST_CASE_TEMPLATE("http_stream: a total deadline bounds an answer that never fa
   });
   HttpRequest request = request_to(server.url());
   request.total_timeout = 200ms;
-  const auto answer = Transport::stream(request, 10s, [](std::string_view) { return true; });
+  const auto answer = Transport::stream(request, patience(), [](std::string_view) { return true; });
   REQUIRE_FALSE(answer.has_value());
   CHECK(answer.error().code == ErrorCode::deadline_exceeded);
 }
@@ -471,8 +471,8 @@ TEST_CASE_TEMPLATE("http_stream: an error answer is returned with its body and n
   WebhookReceiver receiver;
   receiver.answer_with({{503, {}}});
   bool shown = false;
-  const auto answer =
-      Transport::stream(request_to(receiver.url()), 10s, [&](std::string_view) { return shown = true; });
+  const auto answer = Transport::stream(request_to(receiver.url()), patience(),
+                                        [&](std::string_view) { return shown = true; });
   REQUIRE(answer.has_value());
   CHECK(answer->status == 503);
   CHECK(answer->body == "{}");

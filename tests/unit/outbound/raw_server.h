@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/unique_fd.h"
+#include "support/patience.h"
 
 namespace baton::test {
 
@@ -67,7 +68,7 @@ class RawServer {
   // Sends nothing until the other side leaves or the test ends.
   void be_silent(int connection) {
     std::array<pollfd, 2> fds{pollfd{stop_.get(), POLLIN, 0}, pollfd{connection, POLLRDHUP, 0}};
-    ::poll(fds.data(), fds.size(), 20'000);
+    ::poll(fds.data(), fds.size(), static_cast<int>(patience().count()));
   }
 
   // Reads the whole request. Closing a connection with unread bytes would reset it and lose the answer.
