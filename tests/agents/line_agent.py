@@ -16,7 +16,7 @@ from typing import IO
 
 AGENTS = Path(__file__).resolve().parents[2] / "agent-cards"
 LIBRARIES = {"PYTHONPATH": str(AGENTS / "lib/python"), "NODE_PATH": str(AGENTS / "lib/node")}
-LINE_WAIT_S = 30  # only a broken agent takes so long
+LINE_WAIT_S = 60 * float(os.environ.get("BATON_TIME_SCALE", "1"))  # only a broken agent takes so long
 ENDINGS = ("done", "fail", "reject", "ask", "auth", "wait")
 
 

@@ -19,7 +19,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("BATON_PROGRAM", ROOT / "build/release/baton")).resolve()
-WAIT_S = 30 * float(os.environ.get("BATON_TIME_SCALE", "1"))
+WAIT_S = 60 * float(os.environ.get("BATON_TIME_SCALE", "1"))
 PAGES = [str(path.relative_to(ROOT)) for pattern in
          ("README.md", "agent-cards/*.md", "schema/*.md", "scripts/*.md", "agent-cards/lib/*/README.md", "agent-cards/*/README.md")
          for path in sorted(ROOT.glob(pattern))]
