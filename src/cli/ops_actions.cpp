@@ -1,5 +1,6 @@
 // `ops cancel`, `retry`, `answer` and so on: an action with its reason, on one task or on all tasks that
 // match a filter.
+#include <algorithm>
 #include <array>
 
 #include "app/files.h"
@@ -262,6 +263,12 @@ int ops_drain_node(OpsActOptions options) {
 
 int ops_bulk(OpsBulkOptions options) {
   OpsSession session(options.target);
+  // It would choose all tasks. Its value may come from a variable that is not set.
+  const auto empty = std::ranges::find_if(options.filter, [](const auto& one) { return one.second.empty(); });
+  if (empty != options.filter.end()) {
+    session.console().error("the filter's " + empty->first + " must not be empty");
+    return kExitUsage;
+  }
   if (!session.find_tasks_in(options.filter)) return session.code();
   std::string body;
   json::Writer out(body);

@@ -221,9 +221,11 @@ class OpsProgram {
         command->add_option("key", erase.task, "The task's key or id; all tasks below it are deleted too");
     CLI::Option* caller = command->add_option("--caller", erase.caller, "All tasks of this caller");
     CLI::Option* agent = command->add_option("--agent", erase.agent, "The agent of --context");
+    // An empty context, from a variable that is not set, must not stand for all of the caller's tasks.
     command->add_option("--context", erase.context, "Only this context of --caller at --agent")
         ->needs(caller)
-        ->needs(agent);
+        ->needs(agent)
+        ->check([](const std::string& value) { return value.empty() ? "must not be empty" : std::string(); });
     key->excludes(caller);
     agent->needs("--context");
     command->add_option("--reason", erase.reason, "The reason, which the audit records")->required();

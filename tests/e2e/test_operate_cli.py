@@ -111,6 +111,13 @@ class Ops(operate_case.OperateCase):
         items = self.good(*words, "--expected", number)
         self.assertLessEqual(set(keys), {item["task"] for item in items if item["outcome"] == "done"})
 
+    def test_bulk_refuses_an_empty_filter_value(self):
+        before = self.read("/bulk")["jobs"]
+        code, _, complaints = self.ops("bulk", "cancel", "--caller", "", "--reason", "cleaning")
+        self.assertEqual(code, USAGE)
+        self.assertIn("caller must not be empty", complaints)
+        self.assertEqual(self.read("/bulk")["jobs"], before)
+
     def test_bulk_acts_on_what_was_counted_once_its_number_is_confirmed(self):
         keys = {self.key_of(self.send("bulk", "phone")) for _ in range(2)}
         filters = ("--agent", "phone", "--state", "input-required", "--turn", "none")
@@ -170,6 +177,8 @@ class Ops(operate_case.OperateCase):
         row = self.read(f"/tasks/{self.key_of(self.send('x', 'joke'))}")["task"]
         words = ("delete", "--context", row["context"], "--agent", "joke", "--caller", "ann", "--reason", "x")
         self.assertEqual(self.ops(*words)[0], USAGE)
+        nothing = ("delete", "--context", "", *words[3:])  # as from a variable that is not set
+        self.assertEqual(self.ops(*nothing, "--yes")[0], USAGE)
         self.assertEqual(self.good(*words, "--yes"), [{"tasks": 1, "left": 0}])
         self.server.send("x", agent="joke", token=operate_case.OPERATOR)
         code, _, complaints = self.ops("delete", "--caller", "otto", "--reason", "x")
