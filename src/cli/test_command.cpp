@@ -152,7 +152,9 @@ base::Result<std::vector<Suite>> suites_in(const TestOptions& options, const app
                       options.folder + ": has no card.json; --conversations requires one agent's folder");
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(place.agents, error)) {
-    if (!fs::exists(entry.path() / "card.json") || !fs::exists(entry.path() / kFile)) continue;
+    std::error_code unknown;
+    if (!fs::exists(entry.path() / "card.json", unknown) || !fs::exists(entry.path() / kFile, unknown))
+      continue;
     auto conversations = conversations_in((entry.path() / kFile).string());
     if (!conversations) return base::fail(conversations.error());
     suites.push_back({entry.path().filename().string(), std::move(*conversations), {}});

@@ -27,6 +27,15 @@ using json::SchemaProblem;
 constexpr std::string_view kNoAgent = "agent not found: ";
 constexpr std::uintmax_t kCardSizeMax = 1 << 20;
 
+// Whether the folder has a card. One that cannot be looked into is taken to have one, which is then reported,
+// unless its name is no agent's: "lost+found".
+bool has_card(const fs::path& subfolder) {
+  std::error_code error;
+  const fs::file_status card = fs::status(subfolder / "card.json", error);
+  const bool is_unknown = card.type() == fs::file_type::none;
+  return is_unknown ? is_agent_name(subfolder.filename().string()) : fs::exists(card);
+}
+
 // Reads the cards one after another and collects their problems.
 class Loader {
  public:
@@ -38,7 +47,7 @@ class Loader {
     std::error_code error;
     std::vector<fs::path> subfolders;
     for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
-      if (fs::exists(entry->path() / "card.json")) subfolders.push_back(entry->path());
+      if (has_card(entry->path())) subfolders.push_back(entry->path());
     }
     std::sort(subfolders.begin(), subfolders.end());
     if (error) trouble_ = folder_.string() + ": cannot be read: " + error.message();
@@ -300,7 +309,8 @@ base::Result<Catalogue> Catalogue::load(const fs::path& folder, const Catalogue:
                                         const Builtins& builtins, const CommonRules& rules) {
   Loader loader(folder, make, builtins, rules);
   loader.load();
-  if (loader.agents.empty() || (rules.strict && !loader.left_out.empty())) {
+  const bool is_partial = !loader.trouble().empty();
+  if (is_partial || loader.agents.empty() || (rules.strict && !loader.left_out.empty())) {
     return base::fail(ErrorCode::invalid_argument, "an agent card is invalid; see the log", loader.report());
   }
   return Catalogue(std::move(loader.agents), std::move(loader.left_out), std::move(loader.warnings));
@@ -310,7 +320,8 @@ base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, cons
                                                     const Builtins& builtins, const CommonRules& rules) {
   Loader loader(folder, make, builtins, rules);
   loader.load();
-  if (loader.agents.empty()) {
+  // Agents that follow where reading the folder failed must not be taken for removed ones.
+  if (!loader.trouble().empty() || loader.agents.empty()) {
     return base::fail(ErrorCode::invalid_argument, "an agent card is invalid; see the log", loader.report());
   }
   Reloaded reloaded;

@@ -94,14 +94,14 @@ class Catalogue {
                                      const CommonRules& rules = {});
 
   // Reads all cards. `make` makes the executors, except the built-in ones. Leaves out agents whose cards
-  // are wrong. Fails with invalid_argument if no agent is left or, with strict rules, if any card is
-  // wrong. The error's for_log has a line for each problem.
+  // are wrong. Fails with invalid_argument if no agent is left, if the folder cannot be read to its end or,
+  // with strict rules, if any card is wrong. The error's for_log has a line for each problem.
   static base::Result<Catalogue> load(const std::filesystem::path& folder, const Make& make,
                                       const Builtins& builtins = {}, const CommonRules& rules = {});
 
   // Reads the cards again. An agent stays as it is if its card (with `dev`, also its files) has not
   // changed, or is now wrong. The running turns of a changed agent finish with their old executor. Fails
-  // and changes nothing if no card is right.
+  // and changes nothing if no card is right, or if the folder cannot be read to its end.
   struct Reloaded {
     std::vector<std::string> added, changed, removed;  // the agents' names
     std::vector<CardReport> wrong;                     // the cards that are wrong now

@@ -486,6 +486,31 @@ TEST_CASE("Catalogue: an agent whose card is wrong at a reload stays unchanged")
   CHECK(catalogue->outdated().empty());
 }
 
+TEST_CASE("Catalogue: a card that cannot be looked at is wrong, unless its folder is no agent's") {
+  Bench bench;
+  const std::string text = card(R"({"executor":"command","command":["x"]})");
+  bench.folder.write("one/card.json", text);
+  bench.folder.write("two/card.json", text);
+  auto catalogue = bench.load();
+  REQUIRE(catalogue);
+  const agents::Agent* two = catalogue->find({"two"});
+  const auto name_itself = [&](const std::string& folder) {
+    const std::filesystem::path place = bench.folder.path() / folder;
+    std::filesystem::remove_all(place);
+    std::filesystem::create_directory(place);
+    std::filesystem::create_symlink("card.json", place / "card.json");
+  };
+  name_itself("two");
+  name_itself("lost+found");
+  const auto reloaded = catalogue->reload(bench.folder.path(), agents::command_executors(bench.host));
+  REQUIRE(reloaded);
+  REQUIRE(reloaded->wrong.size() == 1);
+  CHECK(reloaded->wrong[0].folder == "two");
+  CHECK(reloaded->removed.empty());
+  CHECK(catalogue->find({"two"}) == two);
+  CHECK(catalogue->left_out().empty());
+}
+
 TEST_CASE("Catalogue: all allowed URLs find the same hidden agent, and other URLs find none") {
   const auto named = [](const std::string& name) {
     agents::Agent agent;
