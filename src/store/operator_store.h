@@ -163,6 +163,8 @@ struct BulkItems {
   task::BulkJobKey job;
   std::vector<task::TaskKey> tasks;
 };
+// Only a job in preparation begins to run or is abandoned, and no abandoned job is done: otherwise fails with
+// conflict.
 struct BulkState {
   task::BulkJobKey job;
   BulkJob::State state = BulkJob::State::running;

@@ -401,6 +401,44 @@ STORE_TEST_CASE("OperatorStore: a job item's outcome is stored with its action, 
   CHECK(bench.operators->bulk_job({2}).error().code == base::ErrorCode::not_found);
 }
 
+STORE_TEST_CASE(
+    "OperatorStore: a job that runs is not abandoned, and an abandoned job neither runs nor is done") {
+  using JobState = store::BulkJob::State;
+  store::BulkJob job;
+  job.actor = "olga";
+  job.action = "cancel";
+  job.reason = "a storm";
+  job.filter = "{}";
+  for (const std::int64_t key : {1, 2}) {
+    job.key = {key};
+    succeed(bench.operators->write(job));
+  }
+  const auto set = [&](std::int64_t key, JobState state) {
+    return bench.operators->write(store::BulkState{{key}, state});
+  };
+  const auto is_refused = [&](std::int64_t key, JobState state) {
+    const auto written = set(key, state);
+    return !written && written.error().code == base::ErrorCode::conflict;
+  };
+  const auto check_refusals = [&] {
+    CHECK(is_refused(1, JobState::abandoned));
+    CHECK(is_refused(1, JobState::running));
+    CHECK(is_refused(2, JobState::running));
+    CHECK(is_refused(2, JobState::done));
+  };
+  succeed(set(1, JobState::running));
+  succeed(set(2, JobState::abandoned));
+  check_refusals();
+  succeed(bench.tasks->commit());
+  check_refusals();
+  CHECK(set(3, JobState::running).error().code == base::ErrorCode::not_found);
+  succeed(set(1, JobState::done));
+  succeed(bench.tasks->commit());
+  bench.reopen();
+  CHECK(bench.operators->bulk_job({1})->state == JobState::done);
+  CHECK(bench.operators->bulk_job({2})->state == JobState::abandoned);
+}
+
 STORE_TEST_CASE("OperatorStore: a retried task is shown with the newest task that a retry created") {
   const auto broken = ended(bench, {"broken"}, State::failed);
   ended(bench, {"other"}, State::failed);

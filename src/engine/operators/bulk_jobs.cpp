@@ -147,8 +147,9 @@ base::Result<void> BulkJobs::make_room_for_unconfirmed() {
   for (const store::BulkJob& job : *jobs) {
     const bool waits = job.state == store::BulkJob::State::preparing && job.counted;
     if (!waits || ++waiting < kUnconfirmed) continue;
-    if (auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned}); !abandoned)
-      return abandoned;
+    auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned});
+    // A conflict: it was confirmed meanwhile.
+    if (!abandoned && abandoned.error().code != ErrorCode::conflict) return abandoned;
   }
   return {};
 }

@@ -715,7 +715,8 @@ Result<void> MemoryStore::write(const OperatorWrite& write) {
       state_.with([&](const State& state) { return state.tables.operators().check(write, group_.jobs); });
   if (!checked) return checked;
   if (auto fits = check_key(write); !fits) return fits;
-  if (const auto* job = std::get_if<BulkJob>(&write)) group_.jobs.push_back(job->key);
+  if (const auto* job = std::get_if<BulkJob>(&write)) group_.jobs[job->key] = job->state;
+  if (const auto* state = std::get_if<BulkState>(&write)) group_.jobs[state->job] = state->state;
   group_.entries.emplace_back(memory::OperatorEntry{write, now()});
   return {};
 }

@@ -112,8 +112,8 @@ class MemoryStore final : public TaskStore,
     std::map<memory::Tables::ContextName, task::ContextKey> contexts;
     std::set<task::TaskKey> gone;
     memory::OpenResults results;
-    bool has_orders = false;             // delivery orders; then `results` is not enough
-    std::vector<task::BulkJobKey> jobs;  // the new ones
+    bool has_orders = false;  // delivery orders; then `results` is not enough
+    memory::OperatorTable::JobStates jobs;
   };
 
   base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }

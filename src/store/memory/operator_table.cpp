@@ -10,15 +10,21 @@ namespace baton::store::memory {
 using base::ErrorCode;
 using base::fail;
 
-base::Result<void> OperatorTable::check(const OperatorWrite& write,
-                                        const std::vector<task::BulkJobKey>& open) const {
-  const auto is_there = [&](task::BulkJobKey key) {
-    return jobs_.contains(key) || std::ranges::find(open, key) != open.end();
+base::Result<void> OperatorTable::check(const OperatorWrite& write, const JobStates& open) const {
+  const auto state_of = [&](task::BulkJobKey key) -> std::optional<BulkJob::State> {
+    if (const auto found = open.find(key); found != open.end()) return found->second;
+    const BulkJob* const stored = job(key);
+    return stored == nullptr ? std::nullopt : std::optional(stored->state);
   };
-  if (const auto* job = std::get_if<BulkJob>(&write); job != nullptr && is_there(job->key))
+  if (const auto* made = std::get_if<BulkJob>(&write); made != nullptr && state_of(made->key))
     return fail(ErrorCode::already_exists, "the job already exists");
-  if (const auto* state = std::get_if<BulkState>(&write); state != nullptr && !is_there(state->job))
-    return fail(ErrorCode::not_found, "job not found");
+  const auto* const next = std::get_if<BulkState>(&write);
+  if (next == nullptr) return {};
+  const auto now = state_of(next->job);
+  if (!now) return fail(ErrorCode::not_found, "job not found");
+  const bool may_follow = next->state == BulkJob::State::done ? *now != BulkJob::State::abandoned
+                                                              : *now == BulkJob::State::preparing;
+  if (!may_follow) return fail(ErrorCode::conflict, "the job is not being prepared any more");
   return {};
 }
 

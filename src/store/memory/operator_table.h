@@ -16,9 +16,11 @@ namespace baton::store::memory {
 
 class OperatorTable {
  public:
-  // Checks that the write can be applied. Fails with already_exists (a new job's key) or not_found (a job's
-  // new state). `open`: the jobs of the open group.
-  base::Result<void> check(const OperatorWrite& write, const std::vector<task::BulkJobKey>& open) const;
+  using JobStates = std::map<task::BulkJobKey, BulkJob::State>;
+
+  // Checks that the write can be applied. Fails with already_exists (a new job's key), not_found or conflict
+  // (a job's new state). `open`: the states of the jobs that the open group makes or changes.
+  base::Result<void> check(const OperatorWrite& write, const JobStates& open) const;
   void apply(const OperatorWrite& write, base::Timestamp at);
 
   AuditPage audit(const AuditFilter& filter, std::int64_t before, int limit) const;

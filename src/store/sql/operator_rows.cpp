@@ -111,10 +111,15 @@ class Writing {
   }
 
   base::Result<void> operator()(const BulkState& state) const {
-    const std::int64_t changed = connection_.run_counted("UPDATE bulk_jobs SET state = ?2 WHERE job_key = ?1",
-                                                         state.job, name_of(state.state));
-    if (changed == 0) return fail(ErrorCode::not_found, "job not found");
-    return {};
+    const std::int64_t changed = connection_.run_counted(
+        state.state == BulkJob::State::done
+            ? "UPDATE bulk_jobs SET state = ?2 WHERE job_key = ?1 AND state <> 'abandoned'"
+            : "UPDATE bulk_jobs SET state = ?2 WHERE job_key = ?1 AND state = 'preparing'",
+        state.job, name_of(state.state));
+    if (changed > 0) return {};
+    if (!connection_.query("SELECT 1 FROM bulk_jobs WHERE job_key = ?", state.job).step())
+      return fail(ErrorCode::not_found, "job not found");
+    return fail(ErrorCode::conflict, "the job is not being prepared any more");
   }
 
   base::Result<void> operator()(const BulkCount& count) const {
