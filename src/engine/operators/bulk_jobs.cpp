@@ -46,7 +46,8 @@ struct BulkJobs::RunningJob {
     std::deque<task::TaskKey> next;  // read, and not acted on yet
     task::TaskKey last;              // the last one read
     int acting = 0;
-    bool reading = false, all_read = false, is_left = false;
+    bool reading = false, all_read = false;
+    bool has_ended = false;  // all acted on, or left to another node
   };
   base::Guarded<State> state;
 };
@@ -318,6 +319,8 @@ void BulkJobs::go_on(const RunningJobPtr& job) {
   bool reads = false, is_over = false, is_left = false;
   std::vector<task::TaskKey> next;
   job->state.with([&](RunningJob::State& state) {
+    // Two threads may end the last two items, or the last item and the reading of more.
+    if (state.has_ended) return;
     while (!ends && state.acting < kWindow && !state.next.empty()) {
       next.push_back(state.next.front());
       state.next.pop_front();
@@ -326,7 +329,8 @@ void BulkJobs::go_on(const RunningJobPtr& job) {
     reads = !ends && state.next.empty() && !state.all_read && !state.reading;
     state.reading |= reads;
     is_over = state.next.empty() && state.all_read && state.acting == 0;
-    is_left = ends && !is_over && state.acting == 0 && !state.reading && !std::exchange(state.is_left, true);
+    is_left = ends && !is_over && state.acting == 0 && !state.reading;
+    state.has_ended = is_over || is_left;
   });
   for (const task::TaskKey task : next) act(job, task);
   if (reads) background_.run([this, job] { read_more(job); });
