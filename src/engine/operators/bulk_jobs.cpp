@@ -375,9 +375,10 @@ void BulkJobs::act(const RunningJobPtr& job, task::TaskKey task) {
   }
 }
 
-// An item that could not be stored, or found no place in the queue, is retried after kBulkRetry.
+// An item that could not be stored, or found no place in the queue, is retried after kBulkRetry. Any other
+// refusal is recorded, and so is the item's outcome.
 void BulkJobs::acted(const RunningJobPtr& job, task::TaskKey task, const base::Error* error) {
-  const bool again = error != nullptr && (base::may_pass(*error) || error->code == ErrorCode::internal);
+  const bool again = error != nullptr && base::may_pass(*error);
   if (again && !stopping_) {
     background_.timers().after(kBulkRetry, [this, job, task] { act(job, task); });
     return;

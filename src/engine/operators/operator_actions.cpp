@@ -107,9 +107,11 @@ void OperatorActions::refuse(const ActPtr& act, base::Error error) {
   entry.detail = error.for_caller;
   inbox_.write([this, entry = std::move(entry)] { return store_.write(entry); },
                [act, error = std::move(error)](const base::Result<void>& written) {
-                 // A job relies on the row, so it must learn that it is missing.
-                 if (!written && act->entry.job) return act->done(fail(written.error()));
-                 act->done(fail(error));
+                 // A job relies on the row, so it must try again if that is missing.
+                 const bool lacks_row = !written && act->entry.job;
+                 act->done(lacks_row ? fail(ErrorCode::unavailable, "the refusal could not be recorded",
+                                            written.error().for_log)
+                                     : fail(error));
                });
 }
 

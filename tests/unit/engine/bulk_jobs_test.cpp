@@ -1,6 +1,7 @@
 // Bulk jobs: one action on many tasks.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <set>
 #include <thread>
 
@@ -233,6 +234,31 @@ TEST_CASE("BulkJobs: items that find the queue full are retried until there is r
     turn->sink->finish(agents::Done{});
   }
   CHECK(finished(bench, *key).done == 4);
+}
+
+TEST_CASE("BulkJobs: an item that fails for good is refused once, and the job ends") {
+  std::atomic<int> groups_left{0};
+  EngineBench::Options options;
+  options.faults.group = [&](int) {
+    store::GroupFaults faults;
+    faults.failure = ErrorCode::internal;
+    if (--groups_left == 0) faults.applied_max = 0;
+    return faults;
+  };
+  EngineBench bench(options);
+  const auto task = delayed(bench, 1).front();
+  auto& jobs = bench.engine().bulk_jobs();
+  const auto key = jobs.create(request(BulkAction::cancel, {}, {.unfinished = true}));
+  REQUIRE(key);
+  CHECK(counted(bench, *key).tasks == 1);
+  groups_left = 2;  // the group that begins the job, and the one that would cancel the task
+  REQUIRE(jobs.confirm(*key, 1, "olga"));
+  const auto job = finished(bench, *key);
+  CHECK(job.done == 0);
+  CHECK(job.refused == 1);
+  CHECK(bench.store().bulk_items(*key, {}, 10, false)->at(0).outcome == "internal");
+  CHECK(bench.store().audit({.action = "cancel"}, 0, 10)->lines.size() == 1);
+  CHECK(bench.engine().reader().head(task)->state != State::canceled);
 }
 
 TEST_CASE("BulkJobs: without an expected count the tasks are stored, counted, and acted on once confirmed") {
