@@ -42,6 +42,7 @@ bool SpanQueue::takes(const std::string& trace, bool has_failed) {
 }
 
 void SpanQueue::add(Span span) {
+  if (span.name.size() > Span::kTextMax) span.name.resize(beginning_of(span.name, Span::kTextMax).size());
   span.end = std::chrono::system_clock::now();
   if (span.trace.empty()) span.trace = new_traceparent({next_random(), next_random()}, next_random());
   bool wakes = false;

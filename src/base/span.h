@@ -52,7 +52,8 @@ class SpanQueue {
   std::string begin_trace();
   // Whether to add a span of this trace.
   static bool takes(const std::string& trace, bool has_failed);
-  // Queues the span, with now as its end. A failed span without a trace gets a new trace.
+  // Queues the span, with now as its end. Cuts its name to Span::kTextMax bytes. A failed span without a
+  // trace gets a new trace.
   void add(Span span);
 
   // Waits until `most` spans are queued, `until` is past, or `stop` was called; then removes and returns up

@@ -56,6 +56,14 @@ TEST_CASE("SpanQueue: a full queue drops new spans and counts them") {
   CHECK(spans.dropped() == 3);
 }
 
+TEST_CASE("SpanQueue: a long name is cut") {
+  SpanQueue spans(1);
+  spans.add(named(std::string(10'000, 'x')));
+  const auto added = all_of(spans);
+  REQUIRE(added.size() == 1);
+  CHECK(added[0].name.size() == Span::kTextMax);
+}
+
 TEST_CASE("SpanTimer: if the trace is not sampled only failures are added") {
   SpanQueue spans(1);
   SpanTimer well(&spans, kUnsampled);
