@@ -94,10 +94,15 @@ void TraceExporter::deliver(const std::vector<base::Span>& batch) {
   milliseconds next = kPauseFirst;
   while (true) {
     const bool is_last = spans_.is_stopped();
+    if (is_last && !end_) end_ = base::SteadyTime::now() + kLastTime;
     milliseconds pause{0};
-    const Sent sent = send(body, is_last ? kLastTime : milliseconds(kRequestTime), pause);
+    std::int64_t rejected = 0;
+    const Sent sent = send(body, is_last, pause, rejected);
     if (sent == Sent::taken) {
-      sent_.fetch_add(static_cast<std::int64_t>(batch.size()), std::memory_order_relaxed);
+      const auto all = static_cast<std::int64_t>(batch.size());
+      rejected = std::min(rejected, all);
+      sent_.fetch_add(all - rejected, std::memory_order_relaxed);
+      rejected_.fetch_add(rejected, std::memory_order_relaxed);
       return;
     }
     pause = std::max(pause, next);
@@ -108,13 +113,16 @@ void TraceExporter::deliver(const std::vector<base::Span>& batch) {
   lost_.fetch_add(static_cast<std::int64_t>(batch.size()), std::memory_order_relaxed);
 }
 
-TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds time, milliseconds& pause) {
+TraceExporter::Sent TraceExporter::send(const std::string& body, bool is_last, milliseconds& pause,
+                                        std::int64_t& rejected) {
+  milliseconds time = kRequestTime;
+  if (is_last) time = std::chrono::ceil<milliseconds>(*end_ - base::SteadyTime::now());
   outbound::HttpRequest request;
   request.url = endpoint_;
   request.body = body;
   request.content_type = "application/json";
   request.headers = headers_;
-  request.total_timeout = time;
+  request.total_timeout = std::max(time, milliseconds(0));
   request.answer_max = 64 << 10;
   // The operator chose the address, so any address is allowed.
   request.policy = outbound::AddressPolicy::any();
@@ -122,7 +130,7 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   request.counts = counts_;
   request.mask = mask_;
   // The end of the program aborts a request, but not the last one, which is sent after the end of the queue.
-  if (!spans_.is_stopped()) request.stop_fd = stop_fd_.get();
+  if (!is_last) request.stop_fd = stop_fd_.get();
   const auto answer = outbound::http_request(request);
   if (!answer) {
     log_change(false, answer.error().for_caller);
@@ -132,7 +140,7 @@ TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds ti
   }
   if (answer->status >= 200 && answer->status <= 299) {
     log_change(true, {});
-    rejected_.fetch_add(rejected_spans(answer->body), std::memory_order_relaxed);
+    rejected = rejected_spans(answer->body);
     return Sent::taken;
   }
   log_change(false, "it answers with " + outbound::refusal_text(*answer));
@@ -154,7 +162,8 @@ bool TraceExporter::rest(milliseconds time) {
 
 void TraceExporter::add_to(base::MetricsText& out) const {
   out.family("baton_spans_total", base::MetricsText::Type::counter,
-             "Spans by outcome; dropped: the queue was full; lost: the collector did not accept them.");
+             "Spans by outcome; dropped: the queue was full; lost: the collector did not accept their batch; "
+             "rejected: the collector accepted their batch without them.");
   out.value({{"outcome", "sent"}}, sent_.load(std::memory_order_relaxed));
   out.value({{"outcome", "dropped"}}, spans_.dropped());
   out.value({{"outcome", "lost"}}, lost_.load(std::memory_order_relaxed));

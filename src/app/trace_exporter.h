@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +60,9 @@ class TraceExporter {
   enum class Sent { taken, later, refused };
   void run();
   void deliver(const std::vector<base::Span>& batch);
-  Sent send(const std::string& body, std::chrono::milliseconds time, std::chrono::milliseconds& pause);
+  // `is_last`: the program stops, so only the rest of kLastTime is left. Sets the pause that the collector
+  // asks for, and the number of spans that it rejected from a batch that it took.
+  Sent send(const std::string& body, bool is_last, std::chrono::milliseconds& pause, std::int64_t& rejected);
   void log_change(bool works, const std::string& why);
   // Waits for `time`. Returns false if the program is stopping.
   bool rest(std::chrono::milliseconds time);
@@ -75,6 +78,8 @@ class TraceExporter {
   std::atomic<std::int64_t> sent_{0}, lost_{0}, rejected_{0};
   bool works_ = true;       // as last logged; used only by the thread
   base::UniqueFd stop_fd_;  // readable once the program stops
+  // When the last request must be over; set by the thread once the program stops.
+  std::optional<base::SteadyTime::time_point> end_;
   base::Thread thread_;
 };
 

@@ -1,9 +1,14 @@
 #include "app/otlp.h"
 
 #include <doctest/doctest.h>
+#include <poll.h>
+
+#include <thread>
 
 #include "app/trace_exporter.h"
 #include "json/document.h"
+#include "support/patience.h"
+#include "unit/outbound/raw_server.h"
 
 namespace otlp_test {
 
@@ -36,6 +41,18 @@ json::Value first(json::Value list) {
 json::Value span_in(const json::Document& document) {
   const json::Value scope = first(first(document.root()["resourceSpans"])["scopeSpans"]);
   return first(scope["spans"]);
+}
+
+// A collector's answer that takes a batch.
+std::string taken(const std::string& body = "{}") {
+  return "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body;
+}
+
+std::string metrics_of(const app::TraceExporter& exporter) {
+  base::MetricsText text;
+  exporter.add_to(text);
+  return text.text();
 }
 
 }  // namespace
@@ -79,6 +96,41 @@ TEST_CASE("OTLP: partial success is read as a string or a number, and other valu
                             R"({"partialSuccess":null})", R"({"partialSuccess":{"rejectedSpans":"-3"}})"}) {
     CHECK(app::rejected_spans(other) == 0);
   }
+}
+
+TEST_CASE("TraceExporter: each span has one outcome, those that the collector rejects from a batch, too") {
+  test::RawServer collector([](test::RawServer&, int connection) {
+    test::RawServer::say(connection, taken(R"({"partialSuccess":{"rejectedSpans":"1"}})"));
+  });
+  base::SpanQueue spans(1);
+  for (int i = 0; i < 3; ++i) spans.add(example());
+  const app::TraceExporter exporter(spans, collector.url(), {}, {"0.1.0", "one"},
+                                    std::chrono::milliseconds(10));
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  const auto has = [&](const std::string& line) {
+    return metrics_of(exporter).find(line) != std::string::npos;
+  };
+  const auto is_told = [&] { return has("rejected\"} 1\n") && !has("sent\"} 0\n"); };
+  while (!is_told() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  CHECK(has("sent\"} 2\n"));
+  CHECK(has("rejected\"} 1\n"));
+}
+
+TEST_CASE("TraceExporter: a slow collector gets no more at the end than fits into the time for that") {
+  test::RawServer collector([](test::RawServer&, int connection) {
+    // Takes its time, unless the exporter gives up first.
+    pollfd left{connection, POLLRDHUP, 0};
+    ::poll(&left, 1, 1'000);
+    test::RawServer::say(connection, taken());
+  });
+  base::SpanQueue spans(1);
+  for (std::size_t i = 0; i < 4 * app::TraceExporter::kBatchMax; ++i) spans.add(example());
+  spans.stop();
+  {
+    const app::TraceExporter exporter(spans, collector.url(), {}, {"0.1.0", "one"},
+                                      std::chrono::milliseconds(0));
+  }
+  CHECK(collector.connections() <= 2);
 }
 
 TEST_CASE("TraceExporter: headers are read from lines or a list") {
