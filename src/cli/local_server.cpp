@@ -75,10 +75,11 @@ std::string read_url(int from) {
 
 base::Result<std::unique_ptr<LocalServer>> LocalServer::start(const std::string& agents_folder,
                                                               const std::string& database) {
-  std::vector<std::string> words{"baton",       "dev",    agents_folder, "--host",
-                                 "127.0.0.1",   "--port", "0",           "--log-level",
-                                 "error",       "--db",   database,      "--engine-schedules=false",
-                                 "--log-agents"};
+  // Without a grace, a running turn does not delay the end. A second signal would not do: signals that are
+  // not taken in between are one.
+  std::vector<std::string> words{"baton", "dev", agents_folder, "--host", "127.0.0.1", "--port", "0"};
+  words.insert(words.end(), {"--log-level", "error", "--db", database, "--engine-schedules=false"});
+  words.insert(words.end(), {"--log-agents", "--engine-drain-grace-s", "0"});
   const std::string token = base::random_hex(16);
   std::vector<std::string> variables = environment(token);
   const std::vector<char*> word_list = pointers(words), variable_list = pointers(variables);
@@ -104,7 +105,6 @@ void LocalServer::let_in(client::Target& client) const {
 
 LocalServer::~LocalServer() {
   ::kill(process_, SIGTERM);
-  ::kill(process_, SIGTERM);  // the second signal ends it without waiting for running turns
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 

@@ -5,8 +5,10 @@ import os
 import pathlib
 import pty
 import re
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -377,6 +379,21 @@ class Test(FolderCase):
         code, out, _ = self.test({"say": "crash"})
         self.assertEqual(code, FAILED)
         self.assertIn("state: expected completed", out)
+
+    def test_an_interrupt_does_not_wait_for_the_agent(self):
+        slow = "import sys, time\nsys.stdin.readline()\nopen('begun.log', 'w').close()\ntime.sleep(600)\n"
+        agent = self.folder / "agent-cards/asker"
+        (agent / "agent.py").write_text(slow, encoding="utf-8")
+        found = {"conversations": [{"name": "slow", "turns": [{"say": "this"}]}]}
+        (agent / "conversations.json").write_text(json.dumps(found), encoding="utf-8")
+        process = subprocess.Popen([harness.PROGRAM, "test", "agent-cards/asker"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, env=harness.program_environment(), cwd=self.folder)
+        self.addCleanup(process.kill)
+        harness.wait_for((agent / "begun.log").exists)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=client.scaled(60))
+        self.assertLess(time.monotonic() - begin, client.scaled(8), "the server's grace for running turns is 10 s")
 
     def test_a_file_that_is_wrong_is_told_with_the_place(self):
         code, _, said = self.test({"says": "this"})
