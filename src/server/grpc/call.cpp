@@ -24,6 +24,8 @@ using ::grpc::ByteBuffer;
 using http::StreamSource;
 
 constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull; so many unsent ones do not count
+// Fewer bytes are no progress: a client that reads nothing of a call still takes answers to its pings.
+constexpr std::uint64_t kTakenMin = 4 << 10;
 
 std::size_t bytes_in(const std::deque<ByteBuffer>& messages) {
   std::size_t bytes = 0;
@@ -31,34 +33,12 @@ std::size_t bytes_in(const std::deque<ByteBuffer>& messages) {
   return bytes;
 }
 
-}  // namespace
-
-ByteBuffer buffer_of(std::string_view bytes, const std::shared_ptr<Progress>& progress) {
-  constexpr std::size_t kPiece = 16 << 10;
-  std::vector<::grpc::Slice> slices;
-  if (bytes.size() <= kPiece) {
-    slices.emplace_back(bytes.data(), bytes.size());
-    return {slices.data(), slices.size()};
-  }
-  struct Piece {
-    std::shared_ptr<const std::string> message;
-    std::shared_ptr<Progress> progress;
-  };
-  const auto message = std::make_shared<std::string>(bytes);
-  slices.reserve(bytes.size() / kPiece + 1);
-  for (std::size_t at = 0; at < message->size(); at += kPiece) {
-    auto piece = std::make_unique<Piece>(Piece{message, progress});
-    slices.emplace_back(
-        message->data() + at, std::min(kPiece, message->size() - at),
-        [](void* sent) {
-          const std::unique_ptr<const Piece> freed(static_cast<const Piece*>(sent));
-          *freed->progress = base::SteadyTime::now();
-        },
-        piece.get());
-    std::ignore = piece.release();
-  }
-  return {slices.data(), slices.size()};
+ByteBuffer buffer_of(std::string_view bytes) {
+  const ::grpc::Slice slice(bytes.data(), bytes.size());
+  return {&slice, 1};
 }
+
+}  // namespace
 
 Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
   Metadata metadata;
@@ -180,7 +160,7 @@ void GrpcCall::fail(const base::Error& error, const task::TaskId& named) {
 void GrpcCall::answer(Header header, const std::string& bytes, std::shared_ptr<const void> held) {
   add_header(std::move(header));
   std::deque<ByteBuffer> messages;
-  messages.push_back(buffer_of(bytes, progress_));
+  messages.push_back(buffer_of(bytes));
   end(::grpc::Status::OK, std::move(messages), std::move(held));
 }
 
@@ -233,7 +213,8 @@ void GrpcCall::end(::grpc::Status status, std::deque<ByteBuffer> messages, std::
     return state.ended = true;
   });
   if (is_first && counts > 0) {
-    *progress_ = base::SteadyTime::now();
+    progress_ = base::SteadyTime::now();
+    if (counts > kRoom) taken_ = shared_->connections->taken(peer_.key);
     count_unsent(counts);
   }
   advance();
@@ -268,9 +249,9 @@ GrpcCall::Step GrpcCall::next_step(State& state, ByteBuffer& message) {
 // Once `finished` is set, the state's status does not change.
 void GrpcCall::advance() {
   const auto self = shared_from_this();  // OnDone may come before this returns
-  // Local, because gRPC can free no piece of the message while a buffer of ours has it, too. gRPC has the
-  // pieces before the writes below return. It asks for the buffer until OnWriteDone only for interceptors,
-  // of which there are none, and for calls that are not bound yet, whose message cannot have been read.
+  // gRPC has its own references to the bytes before the writes below return. It asks for the buffer until
+  // OnWriteDone only for interceptors, of which there are none, and for calls that are not bound yet, whose
+  // message cannot have been read.
   ByteBuffer message;
   ::grpc::Status status;
   bool is_unwatched = false;
@@ -278,11 +259,14 @@ void GrpcCall::advance() {
     const Step next = next_step(state, message);
     status = state.status;
     if (!state.writing && !state.finished) return next;
-    if (next != Step::none) *progress_ = base::SteadyTime::now();
+    if (next != Step::none) progress_ = base::SteadyTime::now();
     is_unwatched = !std::exchange(state.is_watched, true);
     return next;
   });
-  if (is_unwatched) check_time_in(shared_->limits.stall_time);
+  if (is_unwatched) {
+    taken_ = shared_->connections->taken(peer_.key);
+    check_time_in(shared_->limits.stall_time);
+  }
   if (step == Step::write) StartWrite(&message);
   if (step == Step::write_last) StartWriteAndFinish(&message, ::grpc::WriteOptions(), status);
   if (step == Step::finish) Finish(status);
@@ -302,18 +286,25 @@ void GrpcCall::check_time() {
     return state.is_watched = is_writing || state.awaits_message;
   });
   if (!waits) return;
-  const auto due = is_writing ? progress_->load() + shared_->limits.stall_time
+  if (is_writing) note_taken();
+  const auto due = is_writing ? progress_.load() + shared_->limits.stall_time
                               : begin_ + shared_->grpc_limits.first_message;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - base::SteadyTime::now());
   // The message may have come meanwhile, and its answer may be written.
   if (left.count() > 0) return check_time_in(std::min(left, shared_->limits.stall_time));
-  if (is_writing) {
-    // This call's bytes may be behind those of others, of which the client takes some all the time.
-    if (shared_->connections->is_full(peer_.key)) return check_time_in(shared_->limits.stall_time);
-    return break_off();
-  }
+  if (is_writing) return break_off();
   state_.with([](State& state) { state.is_watched = false; });
   fail({ErrorCode::deadline_exceeded, "the message did not arrive in time", {}});
+}
+
+// gRPC reports a write only when all of it has left, which takes long for a large message on a slow line.
+// What a client takes can be seen for its connection only. So a call also makes progress while others of its
+// connection do.
+void GrpcCall::note_taken() {
+  const std::uint64_t taken = shared_->connections->taken(peer_.key);
+  if (taken < taken_ + kTakenMin) return;
+  taken_ = taken;
+  progress_ = base::SteadyTime::now();
 }
 
 // The source indirectly holds this call, so it must be dropped. Until then the stream keeps its place, so the
@@ -373,7 +364,7 @@ void GrpcCall::pull_some() {
   ::grpc::Status status;
   const bool good = take_frames(bytes, messages, status);
   const bool ends = !good || next == StreamSource::Next::end;
-  if (!messages.empty()) *progress_ = base::SteadyTime::now();
+  if (!messages.empty()) progress_ = base::SteadyTime::now();
   state_.with([&](State& state) {
     state.pulling = false;
     state.unsent += bytes_in(messages);
@@ -422,12 +413,13 @@ void GrpcCall::count_unsent(std::size_t bytes) {
 GrpcCall* GrpcCall::most_behind(const Shared::Unsent& unsent) {
   std::unordered_map<std::string_view, double> of_address;
   for (const auto& [call, bytes] : unsent.by_call) {
+    call->note_taken();
     of_address[call->peer_.address] += static_cast<double>(bytes);
   }
   const auto now = base::SteadyTime::now();
   const auto weight = [&](const auto& entry) {
     const auto& [call, bytes] = entry;
-    const std::chrono::duration<double> still = now - call->progress_->load();
+    const std::chrono::duration<double> still = now - call->progress_.load();
     return (std::max(still.count(), 0.0) + 0.001) * static_cast<double>(bytes) *
            of_address[call->peer_.address];
   };
@@ -448,7 +440,7 @@ bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& mess
                            ::grpc::Status& status) const {
   bool good = true;
   each_frame(frames, [&](FrameKind kind, std::string_view bytes) {
-    if (kind == FrameKind::message) return messages.push_back(buffer_of(bytes, progress_));
+    if (kind == FrameKind::message) return messages.push_back(buffer_of(bytes));
     good = false;
     const std::string details(bytes);
     const auto failure = shared_->schema.parse("google.rpc.Status", details);
@@ -459,7 +451,7 @@ bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& mess
 }
 
 void GrpcCall::OnWriteDone(bool ok) {
-  *progress_ = base::SteadyTime::now();
+  progress_ = base::SteadyTime::now();
   // Before the next pull, which counts again.
   const bool has_all = state_.with([](State& state) {
     if (state.waiting.empty()) state.unsent = 0;

@@ -78,13 +78,6 @@ Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context);
 
 using Header = std::pair<std::string, std::string>;
 
-// When a client last took something.
-using Progress = std::atomic<base::SteadyTime::time_point>;
-
-// Returns a message of these bytes for gRPC. A large one is in pieces. gRPC frees each piece when it has sent
-// it, and `progress` is set to that time.
-::grpc::ByteBuffer buffer_of(std::string_view bytes, const std::shared_ptr<Progress>& progress);
-
 class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
                        public std::enable_shared_from_this<GrpcCall> {
  public:
@@ -144,6 +137,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   Step next_step(State& state, ::grpc::ByteBuffer& message);
   // Ends the call if its message or its client is late. Otherwise looks again when either can be.
   void check_time();
+  void note_taken();
   void check_time_in(std::chrono::milliseconds delay);
   void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {},
            std::shared_ptr<const void> held = nullptr);
@@ -165,7 +159,10 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   std::atomic<base::EventLoop::TimerId> timer_{0};  // calls `check_time`
   // Shared with the pieces of messages. Also set when something is given to the client.
-  const std::shared_ptr<Progress> progress_ = std::make_shared<Progress>(begin_);
+  // When a write began or ended, or the client was last seen to take something; and the bytes that the
+  // connection's client had taken then.
+  std::atomic<base::SteadyTime::time_point> progress_{begin_};
+  std::atomic<std::uint64_t> taken_{0};
   std::atomic<bool> is_counted_{false};  // in Shared::unsent; changed with that locked
   base::Guarded<::grpc::GenericCallbackServerContext*> breakable_;  // null from OnDone on
   std::shared_ptr<GrpcCall> self_;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -55,8 +56,8 @@ class Connections {
   // have resets and calls is closed.
   void begin_refusal(const std::string& key);
   void end_refusal(const std::string& key);
-  // Whether so much waits for the connection's client that the kernel takes no more.
-  bool is_full(const std::string& key) const;
+  // The bytes that the connection's client has taken so far; 0: it is not open.
+  std::uint64_t taken(const std::string& key) const;
 
   base::EventLoop& loop() { return loop_; }
 
