@@ -2,6 +2,7 @@
 #pragma once
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -95,6 +96,9 @@ class RawServer {
       ::poll(fds.data(), fds.size(), -1);
       if (fds[0].revents != 0) return;
       const base::UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      // Else what was sent last may wait, and is lost if the connection is closed with bytes unread.
+      constexpr int kYes = 1;
+      setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &kYes, sizeof kYes);
       ++connections_;
       if (reads_) read_request(connection.get());
       answer_(*this, connection.get());
