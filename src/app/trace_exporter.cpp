@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "outbound/http_client.h"
 #include "outbound/outcome.h"
 #include "outbound/refusal.h"
@@ -44,9 +45,11 @@ TraceHeaders read_headers(std::string_view text) {
     const std::size_t end = std::min(text.find_first_of(",\n"), text.size());
     const std::string_view one = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t colon = one.find_first_of(":=");
-    if (colon == std::string_view::npos || trimmed(one.substr(0, colon)).empty()) continue;
-    headers.emplace_back(trimmed(one.substr(0, colon)), trimmed(one.substr(colon + 1)));
+    const std::size_t mark = one.find_first_of(":=");
+    if (mark == std::string_view::npos || trimmed(one.substr(0, mark)).empty()) continue;
+    std::string value(trimmed(one.substr(mark + 1)));
+    if (one[mark] == '=') value = base::percent_decoded(value).value_or(value);
+    headers.emplace_back(trimmed(one.substr(0, mark)), std::move(value));
   }
   return headers;
 }

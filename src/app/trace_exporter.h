@@ -36,7 +36,8 @@ struct TraceOptions {
 };
 
 using TraceHeaders = std::vector<std::pair<std::string, std::string>>;
-// Reads "Name: value" and "Name=value", separated by commas or line ends. Other entries are ignored.
+// Reads "Name: value" and "Name=value", separated by commas or line ends. Other entries are ignored. A value
+// after "=" is percent-encoded, as in OTEL_EXPORTER_OTLP_HEADERS; one that is not stays as it is.
 TraceHeaders read_headers(std::string_view text);
 
 class TraceExporter {

@@ -140,4 +140,10 @@ TEST_CASE("TraceExporter: headers are read from lines or a list") {
   CHECK(app::read_headers("nonsense, =x").empty());
 }
 
+TEST_CASE("TraceExporter: a header's value is percent-decoded after an equals sign, but not after a colon") {
+  const app::TraceHeaders wanted{{"Authorization", "Bearer a,b="}, {"X-Tenant", "100%"}};
+  CHECK(app::read_headers("Authorization=Bearer%20a%2Cb%3D,X-Tenant=100%") == wanted);
+  CHECK(app::read_headers("X-Tenant: a%20b") == app::TraceHeaders{{"X-Tenant", "a%20b"}});
+}
+
 }  // namespace otlp_test
