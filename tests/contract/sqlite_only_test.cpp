@@ -1,10 +1,13 @@
 // Properties of the SqliteStore only: rows that it does not write, and clocks that differ from run to run.
 #include <chrono>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/id.h"
 #include "contract/store_bench.h"
 #include "store/own_context.h"
+#include "store/sqlite/archive.h"
 #include "store/sqlite/connection.h"
 
 namespace sqlite_only_test {
@@ -30,6 +33,34 @@ TEST_CASE("SqliteStore: a task alone in its context has no context rows until an
   bench.must(StoreBench::creation("t2", {status(State::submitted), user("m", "two")}, first.context.value));
   CHECK(rows("contexts WHERE context_key <> 0") == 1);
   CHECK(rows("conversation") == 2);
+}
+
+TEST_CASE("export_tasks: a task that a schedule created is exported and imported with the schedule's name") {
+  SqliteBench bench;
+  task::Change timed = StoreBench::creation("timed", {status(State::submitted), user("m")});
+  timed.create->schedule = "nightly";
+  bench.must(std::move(timed));
+  bench.create("sent", "c2");
+  std::vector<std::string> lines;
+  succeed(store::sqlite::export_tasks(bench.path(), {}, [&](const std::string& line) {
+    lines.push_back(line);
+    return true;
+  }));
+  const std::string moved = (bench.folder.path() / "moved.db").string();
+  std::size_t next = 0;
+  const auto imported = store::sqlite::import_tasks(moved, bench.clock, [&]() -> std::optional<std::string> {
+    return next < lines.size() ? std::optional(lines[next++]) : std::nullopt;
+  });
+  succeed(imported);
+  CHECK(imported->tasks == 2);
+  store::sqlite::Connection connection(moved, store::sqlite::Connection::Mode::read);
+  const std::string scheduled =
+      connection.database()
+          .execAndGet(
+              "SELECT group_concat(public_id || ' ' || s.agent || ' ' || s.schedule) FROM scheduled_tasks s "
+              "JOIN tasks USING (task_key)")
+          .getString();
+  CHECK(scheduled == "timed echo nightly");
 }
 
 TEST_CASE("SqliteStore: a database keeps its server name, which no other database has") {

@@ -2,7 +2,8 @@
 // with one member:
 //
 //   {"baton": 1}                                 the first: the version of this format
-//   {"task": {"key", "parent"?, "context"?, "metadata"?, "title"?, ...}}   its head, as in TaskHead
+//   {"task": {"key", "parent"?, "context"?, "metadata"?, "schedule"?, "title"?, ...}}
+//                                                its head, as in TaskHead
 //   {"event": {"task", "number", "kind", "at_ms", "body"}}      `body` as event_codec writes it
 //   {"request": {"task", "number", ...}}         the data that came with a message (task::RequestData)
 //   {"webhook": {"task", ...}}                   a push config, with its credentials

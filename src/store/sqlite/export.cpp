@@ -47,10 +47,12 @@ class Exporter {
   using Write = std::function<bool(const std::string&)>;
   Exporter(SQLite::Database& database, const Write& write)
       : task_(database,
-              "SELECT t.task_key, t.parent_key, c.public_id, m.metadata, t.context_key, t.public_id, " +
+              "SELECT t.task_key, t.parent_key, c.public_id, m.metadata, t.context_key, t.public_id, "
+              "s.schedule, " +
                   tables_.tasks.columns_listed(SIZE_MAX, "t.") +
                   " FROM tasks t JOIN contexts c ON c.context_key = t.context_key LEFT JOIN "
-                  "task_metadata m ON m.task_key = t.task_key WHERE t.task_key = ?"),
+                  "task_metadata m ON m.task_key = t.task_key LEFT JOIN scheduled_tasks s ON s.task_key = "
+                  "t.task_key WHERE t.task_key = ?"),
         title_(database,
                "SELECT n.title FROM tasks t JOIN titles n ON n.agent = t.agent AND n.caller = t.caller "
                "WHERE t.task_key = ? AND n.context = ?"),
@@ -97,8 +99,9 @@ class Exporter {
         if (!task_.isColumnNull(1)) out.member("parent", task_.getColumn(1).getInt64());
         if (!is_own) out.member("context", context);
         if (!task_.isColumnNull(3)) out.key("metadata").string(task_.getColumn(3).getString());
+        if (!task_.isColumnNull(6)) out.key("schedule").string(task_.getColumn(6).getString());
         if (has_title) out.key("title").string(title_.getColumn(0).getString());
-        write_columns(out, task_, tables_.tasks, 6);
+        write_columns(out, task_, tables_.tasks, 7);
       });
     });
   }

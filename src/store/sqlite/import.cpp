@@ -160,6 +160,10 @@ class Importer {
       connection_.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key_,
                       value["metadata"].str());
     }
+    if (!value["schedule"].missing()) {
+      connection_.run("INSERT INTO scheduled_tasks (task_key, agent, schedule) VALUES (?, ?, ?)", key_,
+                      head_.agent, value["schedule"].str());
+    }
     if (!value["title"].missing()) {
       // An existing context keeps its title.
       connection_.run("INSERT OR IGNORE INTO titles (agent, caller, context, title) VALUES (?, ?, ?, ?)",
