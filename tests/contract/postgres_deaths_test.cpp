@@ -20,6 +20,21 @@ std::chrono::milliseconds short_lease() {
   return patience() / 40;
 }
 
+// Sets the schema's own clock, which the nodes of `use_own_clock` take for the database's.
+void set_clock_back(const Schema& schema, const std::string& interval) {
+  schema.ask(
+      "CREATE OR REPLACE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
+      "'SELECT pg_catalog.clock_timestamp() - interval ''" +
+      interval + "'''");
+}
+void use_own_clock(NodeBench& node) {
+  node.end();
+  node.settings.url += "%2Cpg_catalog";  // searched after the schema
+  node.open();
+  node.peers().listen(&node.ear);
+  node.peers().announce({{{"echo"}, ""}}, nullptr);
+}
+
 }  // namespace
 
 TEST_CASE("Peers: the unfinished tasks of a killed node are adopted once, and it cannot write any more") {
@@ -149,6 +164,23 @@ TEST_CASE("Peers: a frozen node is replaced when its lease is over, and ends whe
   CHECK(first.tasks->flush().error().for_log.find("has taken over") != std::string::npos);
   CHECK_FALSE(first.tasks->commit());
   CHECK(second.head(heads[1].key).last_event == heads[1].last_event);
+  CHECK(comes([&] { return second.peers().is_alone(); }));
+}
+
+TEST_CASE("Peers: a dead node is replaced soon even if the database's clock was set back by years") {
+  const auto schema = made_schema();
+  set_clock_back(*schema, "0 s");
+  NodeBench first(schema), second(schema);
+  use_own_clock(second);
+  const auto heads = some_busy(first, 3);
+  SUBCASE("killed") {
+    first.kill();
+  }
+  SUBCASE("frozen") {
+    first.gate.freeze(true);
+  }
+  set_clock_back(*schema, "10 years");
+  CHECK(comes([&] { return second.ear.adopted() == keys_of(heads); }));
   CHECK(comes([&] { return second.peers().is_alone(); }));
 }
 

@@ -132,7 +132,8 @@ std::optional<Renewed> renew(Link& link, std::int64_t node, const SignOfLife& si
       "WHERE node_id = $1 AND state <> 'left' RETURNING asked_to_drain) "
       "SELECT n.node_id, n.knows, n.lease_until::text, n.lease_until < clock_timestamp(), "
       "n.lease_until < clock_timestamp() - interval '1 minute', n.state = 'joining', n.state = 'left', "
-      "r.asked_to_drain, clock_timestamp() > pg_postmaster_start_time() + $2 * interval '1 millisecond' "
+      "r.asked_to_drain, pg_postmaster_start_time()::text, "
+      "clock_timestamp() > pg_postmaster_start_time() + $2 * interval '1 millisecond' "
       "FROM renewed r CROSS JOIN nodes n ORDER BY n.node_id";
   static const std::string kJoining = "joining", kServing = "serving";
   const NodeReport& report = sign.report;
@@ -148,7 +149,8 @@ std::optional<Renewed> renew(Link& link, std::int64_t node, const SignOfLife& si
   link.send(kRenew, values);
   const Rows rows = link.finish();
   if (PQntuples(rows.get()) == 0) return std::nullopt;
-  Renewed renewed{integer_at(rows.get(), 0, 7) != 0, integer_at(rows.get(), 0, 8) != 0, {}};
+  Renewed renewed{
+      integer_at(rows.get(), 0, 7) != 0, text_at(rows.get(), 0, 8), integer_at(rows.get(), 0, 9) != 0, {}};
   for (int i = 0; i < PQntuples(rows.get()); ++i) {
     const auto number = [&](int column) { return integer_at(rows.get(), i, column); };
     if (number(0) == node) continue;

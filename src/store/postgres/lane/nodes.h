@@ -43,7 +43,8 @@ struct SeenNode {
 };
 struct Renewed {
   bool is_asked_to_drain = false;
-  bool is_up_long = false;  // the database has been up for the length of a lease, so all could renew
+  std::string up_since;     // the exact time of the database's start
+  bool is_up_long = false;  // that is longer ago than the length of a lease, so all could renew
   std::vector<SeenNode> others;
 };
 // The content of a renewal: the nodes that this one knows, and its report.

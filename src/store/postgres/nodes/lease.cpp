@@ -171,12 +171,15 @@ bool Lease::round() {
   in_touch_until_ = count_of(renewed_ + times_.renewal + kInTouch);
   if (before != Time() && renewed_ - before > kGoneAfter)
     judges_from_ = std::max(judges_from_, renewed_ + times_.length);
+  // Likewise after a start of the database, but once only: if the clock was set back since, it would place
+  // the start in the future until it has caught up.
+  if (std::exchange(up_since_, renewed->up_since) != renewed->up_since && !renewed->is_up_long)
+    judges_from_ = std::max(judges_from_, renewed_ + times_.length);
   settle_taken();
   note_others(renewed->others, start);
   if (renewed->is_asked_to_drain && !std::exchange(has_been_asked_, true)) events_.on_asked_to_drain();
   for (const SeenNode& other : renewed->others) {
-    const bool may_be_judged = renewed->is_up_long && renewed_ >= judges_from_;
-    if (!other.has_left && !(may_be_judged && is_dead(other))) continue;
+    if (!other.has_left && !(renewed_ >= judges_from_ && is_dead(other))) continue;
     const std::vector<task::AgentName> own = agents();
     if (take_over(*link_, node_, times_.length, other, has_announced_ ? &own : nullptr, taken_))
       tell_adopted();
@@ -253,8 +256,10 @@ void Lease::note_others(const std::vector<SeenNode>& others, Time start) {
 bool Lease::is_dead(const SeenNode& other) {
   // A node that is still joining has not watched others, so for it an expired lease must be long over.
   if (!has_joined_ && other.is_long_over) return true;
-  if (renewed_ - watched_[other.id].since < kGoneAfter) return false;
-  return other.is_over || !has_sessions(*link_, other.id);
+  const auto unchanged = renewed_ - watched_[other.id].since;
+  if (unchanged < kGoneAfter) return false;
+  // If the database's clock was set back, it shows the end of the lease too late.
+  return other.is_over || unchanged > times_.length || !has_sessions(*link_, other.id);
 }
 
 void Lease::lead(Time start) {

@@ -2,8 +2,10 @@
 // dead while it was only frozen or cut off cannot write any more: its lane is closed (writer.h).
 //
 // A node is dead when its lease has expired or its sessions have ended, and it was watched for a second
-// without a renewal. A node that could not renew its own lease for a while, or that has reconnected, gives
-// the others time before it judges them, because the same cause may have affected all nodes.
+// without a renewal. It is also dead when it was watched without one for the length of the watching node's
+// lease: the database's clock may have been set back. A node that could not renew its own lease for a while,
+// that has reconnected, or that sees a new start of the database, gives the others time before it judges
+// them, because the same cause may have affected all nodes.
 //
 // If the node that takes over does not have a task's agent, the task belongs to no node until a node that has
 // the agent adopts it.
@@ -12,8 +14,8 @@
 // that is alone may rely on its memory, but for at most one second after each renewal: another node must
 // watch it that long before it declares the node dead.
 //
-// All times except that second are the database's. Threads: has one of its own; every method may be called
-// from any.
+// The times of leases are the database's; how long a node watches is its own time. Threads: has one of its
+// own; every method may be called from any.
 #pragma once
 
 #include <atomic>
@@ -114,6 +116,7 @@ class Lease {
   std::int64_t knows_;
   std::map<std::int64_t, Watched> watched_;
   Time judges_from_{}, renewed_{};  // when it may declare others dead; its last renewal
+  std::string up_since_;            // when the database started
   std::int64_t crowds_ = 0;         // how often other nodes have appeared after none was there
   Time adopts_at_{};                // the next time to adopt tasks that belong to no node
   Taken taken_;                     // an unconfirmed takeover
