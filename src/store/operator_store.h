@@ -151,6 +151,7 @@ struct BulkJob {
   State state = State::preparing;
   std::int64_t done = 0, refused = 0;
   bool counted = false;
+  NodeId node = {};  // that stores the list of tasks; 0 if the store is not shared
 };
 struct BulkItem {
   task::TaskKey task;

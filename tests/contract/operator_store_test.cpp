@@ -503,13 +503,14 @@ STORE_TEST_CASE("OperatorStore: pages with keys only have the same keys as full 
   }
 }
 
-STORE_TEST_CASE("OperatorStore: a job's count is kept while it is prepared") {
+STORE_TEST_CASE("OperatorStore: a job's count and node are kept while it is prepared") {
   store::BulkJob job;
   job.key = {1};
   job.actor = "olga";
   job.action = "retry";
   job.reason = "because";
   job.filter = "{}";
+  job.node = {7};
   succeed(bench.operators->write(job));
   succeed(bench.operators->write(store::BulkCount{{1}, 1'000, false}));
   succeed(bench.tasks->commit());
@@ -521,6 +522,7 @@ STORE_TEST_CASE("OperatorStore: a job's count is kept while it is prepared") {
   const auto kept = bench.operators->bulk_job({1});
   CHECK(kept->tasks == 1'234);
   CHECK(kept->counted);
+  CHECK(kept->node.value == 7);
   CHECK(kept->state == store::BulkJob::State::preparing);
 }
 

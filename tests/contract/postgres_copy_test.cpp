@@ -142,7 +142,8 @@ TEST_CASE("Copy: every column of PostgreSQL's schema is copied, or is known to b
   for (const Table& table : store::copy::tables()) {
     for (const auto& column : table.columns) names.insert(table.name + "." + column.name);
   }
-  names.insert({"task_totals.node_id", "task_totals.lane", "tasks.owner", "deliveries.sender"});
+  names.insert(
+      {"task_totals.node_id", "task_totals.lane", "tasks.owner", "deliveries.sender", "bulk_jobs.node"});
   for (const std::string& name : names) copied += name + " ";
   const std::string found = bench.schema.ask(
       "SELECT string_agg(table_name || '.' || column_name || ' ', '' ORDER BY (table_name || '.' || "

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <deque>
@@ -55,12 +56,9 @@ struct BulkJobs::RunningJob {
 base::Result<void> BulkJobs::start() {
   const auto jobs = store_.bulk_jobs(kJobsKeptMax);
   if (!jobs) return fail(jobs.error());
-  // Another node may be recording a job.
-  const bool is_alone = peers_ == nullptr || peers_->is_alone();
   for (const store::BulkJob& job : *jobs) {
-    if (job.state == store::BulkJob::State::preparing && !job.counted && is_alone) {
-      auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned});
-      if (!abandoned) return abandoned;
+    if (is_left(job)) {
+      if (auto given_up = give_up(job); !given_up) return given_up;
     }
     if (is_runner()) take_up(job);
   }
@@ -72,7 +70,36 @@ void BulkJobs::look() {
   if (!was_runner_ || stopping_) return;
   const auto jobs = store_.bulk_jobs(is_first ? kJobsKeptMax : kJobsLookedAt);
   if (!jobs) return spdlog::warn("cannot read the bulk jobs: {}", jobs.error().for_log);
-  for (const store::BulkJob& job : *jobs) take_up(job);
+  for (const store::BulkJob& job : *jobs) {
+    if (is_left(job)) {
+      // If it fails, the next look tries again.
+      if (const auto given_up = give_up(job); !given_up)
+        spdlog::warn("cannot abandon bulk job {}: {}", job.key.value, given_up.error().for_log);
+    }
+    take_up(job);
+  }
+}
+
+// Whether the program that was recording the job's tasks is gone. Call with a job that was read before.
+bool BulkJobs::is_left(const store::BulkJob& job) const {
+  if (job.state != store::BulkJob::State::preparing || job.counted) return false;
+  if (peers_ == nullptr) return true;
+  if (job.node == peers_->self()) return false;
+  if (peers_->is_alone()) return true;
+  if (!job.node) return false;  // an earlier version, which recorded no node, may run at another one
+  const auto nodes = peers_->nodes();
+  return nodes && std::ranges::find(*nodes, job.node, &store::Node::id) == nodes->end();
+}
+
+base::Result<void> BulkJobs::give_up(const store::BulkJob& job) {
+  auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned});
+  if (abandoned) {
+    spdlog::warn("bulk job {} ({}) of {} is abandoned, because the program ended while it counted the tasks",
+                 job.key.value, job.action, job.actor);
+  } else if (abandoned.error().code == ErrorCode::conflict) {
+    return {};  // an operator or another node was faster
+  }
+  return abandoned;
 }
 
 void BulkJobs::take_up(const store::BulkJob& job) {
@@ -270,6 +297,7 @@ base::Result<task::BulkJobKey> BulkJobs::write_job(const BulkRequest& request, s
   job.reason = request.reason;
   job.filter = request.filter_text;
   job.tasks = tasks;
+  if (peers_ != nullptr) job.node = peers_->self();
   base::Result<void> written = fail(ErrorCode::already_exists, "no free key for the job; try again");
   // Another job may get the key first.
   for (int tries = 0; tries < kKeyTriesMax && !written && written.error().code == ErrorCode::already_exists;

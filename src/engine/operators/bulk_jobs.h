@@ -4,9 +4,10 @@
 // once. If not, the tasks of a job of any size are recorded in the background, a page at a time, and the job
 // waits until the number is confirmed. Then its tasks are acted on, kWindow at a time, so that callers' sends
 // are not held up. An item's outcome is stored with its action, so no item is acted on twice. Items that were
-// left when the program stopped follow after its next start. On a shared store, the leading node runs all
-// jobs. Threads: any. `create` blocks on the disk. `stop` ends jobs for this run; call it before the
-// background stops.
+// left when the program stopped follow after its next start. A job whose tasks were being recorded then is
+// abandoned. On a shared store, the leading node runs all jobs, and abandons those that were being recorded
+// by a node that is gone. Threads: any. `create` blocks on the disk. `stop` ends jobs for this run; call it
+// before the background stops.
 #pragma once
 
 #include <atomic>
@@ -48,10 +49,10 @@ class BulkJobs {
   // Sets the part that deletes tasks; without it no job can. Once, before `start`.
   void set_erasure(Erasure& erasure) { erasure_ = &erasure; }
 
-  // Continues the jobs that an earlier run left. A job whose tasks were not all recorded is abandoned, unless
-  // other nodes share the store: one of them may be recording it.
+  // Continues or abandons the jobs that an earlier run left. A job whose recording node may still live waits
+  // for `look`.
   base::Result<void> start();
-  // Continues jobs that other nodes have begun or left, if this one leads. On one thread. Blocks.
+  // Continues or abandons jobs that other nodes have begun or left, if this one leads. On one thread. Blocks.
   void look();
   void stop() { stopping_ = true; }
   // How many jobs run or are counted.
@@ -91,6 +92,8 @@ class BulkJobs {
                                             const std::vector<task::TaskKey>& tasks);
   base::Result<void> write(store::OperatorWrite write);
   bool is_runner() const { return peers_ == nullptr || peers_->leads(); }
+  bool is_left(const store::BulkJob& job) const;
+  base::Result<void> give_up(const store::BulkJob& job);
   void take_up(const store::BulkJob& job);
   void run(task::BulkJobKey key, BulkAction action, std::string actor, std::string reason);
   void go_on(const RunningJobPtr& job);

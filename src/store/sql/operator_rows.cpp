@@ -27,8 +27,8 @@ BulkJob::State job_state_named(std::string_view name) {
   return static_cast<BulkJob::State>(found - kJobStates.begin());
 }
 
-#define BATON_JOBS                                                                                   \
-  "SELECT job_key, at_ms, actor, action, reason, filter, tasks, state, done, refused, counted FROM " \
+#define BATON_JOBS                                                                                         \
+  "SELECT job_key, at_ms, actor, action, reason, filter, tasks, state, done, refused, counted, node FROM " \
   "bulk_jobs "
 BulkJob job_of(const Query& query) {
   BulkJob job;
@@ -43,6 +43,7 @@ BulkJob job_of(const Query& query) {
   job.done = query.integer(8);
   job.refused = query.integer(9);
   job.counted = query.truth(10);
+  job.node = {query.integer(11)};
   return job;
 }
 
@@ -93,10 +94,10 @@ class Writing {
     if (connection_.query("SELECT 1 FROM bulk_jobs WHERE job_key = ?", job.key).step())
       return fail(ErrorCode::already_exists, "the job already exists");
     connection_.run(
-        "INSERT INTO bulk_jobs (job_key, at_ms, actor, action, reason, filter, tasks, state, done, refused) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+        "INSERT INTO bulk_jobs (job_key, at_ms, actor, action, reason, filter, tasks, state, done, refused, "
+        "node) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?)",
         job.key, base::to_ms(at_), job.actor, job.action, job.reason, job.filter, job.tasks,
-        name_of(job.state));
+        name_of(job.state), job.node);
     return {};
   }
 

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "support/engine_bench.h"
+#include "support/fake_peers.h"
 
 namespace bulk_jobs_test {
 
@@ -163,6 +165,42 @@ TEST_CASE("BulkJobs: after a restart an interrupted job continues with the remai
   turn->sink->finish(agents::Done{});
   CHECK(bench.scripted().waiting() == 0);
   CHECK(bench.store().bulk_job({8})->state == store::BulkJob::State::abandoned);
+}
+
+TEST_CASE("BulkJobs: a job that a node was recording is abandoned once that node is gone, and no sooner") {
+  using JobState = store::BulkJob::State;
+  const auto node = [](store::NodeId id) {
+    store::Node made;
+    made.id = id;
+    return made;
+  };
+  test::FakePeers peers;
+  peers.set_nodes(std::vector{node(test::FakePeers::kSelf), node(test::FakePeers::kOther)});
+  EngineBench::Options options;
+  options.wiring.peers = &peers;
+  EngineBench bench(options);
+  bench.engine().settle();
+  const std::vector<store::NodeId> recorded_by{{}, test::FakePeers::kSelf, test::FakePeers::kOther};
+  for (std::size_t i = 0; i < recorded_by.size(); ++i) {
+    store::BulkJob job;
+    job.key = {static_cast<std::int64_t>(i) + 1};
+    job.actor = "olga";
+    job.action = "cancel";
+    job.reason = "a storm";
+    job.node = recorded_by[i];
+    REQUIRE(bench.store().write(job));
+  }
+  REQUIRE(bench.store().commit());
+  bench.restart();
+  const auto state = [&](std::int64_t key) { return bench.store().bulk_job({key})->state; };
+  const auto abandoned = [](const store::BulkJob& job) { return job.state == JobState::abandoned; };
+  CHECK(state(3) == JobState::preparing);
+  peers.set_nodes(std::vector{node(test::FakePeers::kSelf)});
+  CHECK(once(bench, {3}, abandoned).key.value == 3);
+  CHECK(state(1) == JobState::preparing);  // an earlier version did not say which node
+  peers.alone = true;
+  CHECK(once(bench, {1}, abandoned).key.value == 1);
+  CHECK(state(2) == JobState::preparing);
 }
 
 TEST_CASE("BulkJobs: delete removes ended tasks and refuses others, with an outcome for each task") {
