@@ -23,7 +23,7 @@ constexpr std::size_t kBatchBytesMax = 4 << 20;
 
 // A server may change these tables without changing the other figures of the state. They are small, so all of
 // their rows are read.
-constexpr std::array<std::string_view, 2> kChangedAlone{"titles", "bulk_jobs"};
+constexpr std::array<std::string_view, 4> kChangedAlone{"titles", "bulk_jobs", "api_keys", "removed_logs"};
 
 // The progress of copying a table.
 struct Progress {

@@ -195,6 +195,14 @@ TEST_CASE("Copy: an interrupted copy is not continued from another or a changed 
     SUBCASE("a title") {
       bench.change(bench.from, "UPDATE titles SET title = 'New'");
     }
+    SUBCASE("the rest of a removed log") {
+      bench.change(bench.from, "INSERT INTO removed_logs VALUES (1, 0)");
+    }
+    SUBCASE("an API key") {
+      bench.change(
+          bench.from,
+          "INSERT INTO api_keys VALUES ('k', 'd', 'ann', 'caller', '', '', 0, 'olga', 1, 0, 0, 0, 0, 1)");
+    }
     const auto copied = bench.copy();
     REQUIRE(!copied);
     CHECK(copied.error().code == ErrorCode::conflict);
