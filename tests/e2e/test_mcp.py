@@ -112,7 +112,9 @@ class Calls(McpCase):
             listed = self.result(ask("tools/list"))
             self.assertEqual([tool["name"] for tool in listed["tools"]], ["mirror", "player"])
             called = self.result(ask("tools/call", {"name": "player", "arguments": {"message": "end well"}}))
-            self.assertEqual(called["content"], [{"type": "text", "text": "played: end well"}])
+            said, ids = called["content"]
+            self.assertEqual(said, {"type": "text", "text": "played: end well"})
+            self.assertEqual(called["structuredContent"], {**json.loads(ids["text"]), "text": "played: end well"})
             self.assertEqual(called["structuredContent"]["state"], "completed")
         own = self.result(self.ask("tools/list", path="/agents/mirror/mcp"))
         self.assertEqual([tool["name"] for tool in own["tools"]], ["mirror"])
@@ -208,7 +210,7 @@ class Skills(McpCase):
         """Calls the tool in both eras. Returns the message's parts and its metadata, as the agent got them."""
         params = {"name": name, "arguments": arguments}
         found = [self.result(ask("tools/call", params, path=self.PATH)) for ask in (self.ask, self.modern)]
-        texts = [[json.loads(part) if part[:1] == "{" else part for part in (one["text"] for one in called["content"])]
+        texts = [[json.loads(part) if part[:1] == "{" else part for part in (one["text"] for one in called["content"][:-1])]
                  for called in found]
         parts, told = zip(*((text[:-1], text[-1]["message"]) for text in texts))
         self.assertEqual(parts[0], parts[1])

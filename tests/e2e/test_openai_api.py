@@ -293,7 +293,7 @@ class Responses(ApiCase):
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                 "params": {"name": "chat", "arguments": {"message": "blue", "taskId": task}}}
         answered = self.server.http("POST", "/mcp", json.dumps(call).encode(), {"Content-Type": "application/json"})
-        self.assertIn("answered: blue", answered.body["result"]["content"][-1]["text"])
+        self.assertIn("answered: blue", answered.body["result"]["structuredContent"]["text"])
         self.assertEqual(self.state_of(task), "TASK_STATE_COMPLETED")
         self.assertEqual(self.good("GET", "/responses/" + asked["id"]), asked)
         told = self.respond("told", previous_response_id=asked["id"])

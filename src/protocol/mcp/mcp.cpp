@@ -344,13 +344,13 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
   std::vector<std::string_view> data;
   std::vector<FileAt> files;
   bool has_media = false;
-  const auto write_about = [&](Writer& about) {
+  const auto write_about = [&](Writer& about, bool has_output) {
     about.object([&] {
       about.member("state", task::name_of(state));
-      if (!has_media) about.member("text", text);
-      if (!has_media && !data.empty())
+      if (has_output) about.member("text", text);
+      if (has_output && !data.empty())
         about.key("data").each(data, [&](std::string_view one) { about.raw(one); });
-      if (!has_media && !files.empty())
+      if (has_output && !files.empty())
         about.key("files").each(files, [&](const FileAt& file) { write_file(about, file); });
       if (task::is_waiting(state) && task.status.message) {
         if (const std::string schema = question_schema(*task.status.message); !schema.empty())
@@ -377,17 +377,17 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
                  "The agent is still working. To wait for it, call this tool again with only the taskId \"" +
                      task.id.value + "\".");
     }
-    if (!has_media) return;
+    // Most hosts show a model nothing but the content: Open WebUI, LibreChat, opencode, Spring AI, LangChain.
     std::string about;
     Writer in_text(about);
-    write_about(in_text);
+    write_about(in_text, false);
     write_text(out, about);
   });
   // Claude Code and Codex show a model nothing but structuredContent if a result has it. It can name files,
   // but cannot hold an image in a form that the model sees.
   if (!has_media) {
     out.key("structuredContent");
-    write_about(out);
+    write_about(out, true);
   }
   const bool is_error = task::is_terminal(state) && state != State::completed;
   if (is_error) out.member("isError", true);

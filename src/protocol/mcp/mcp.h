@@ -93,8 +93,8 @@ void write_input_schema(json::Writer& out);
 std::string_view status_name(task::State state, bool asks);
 
 // Writes the members of a tool's result: the output of the task, and its question if it waits for an answer.
-// The ids that the next call needs are in structuredContent; a result with images or audio has them in its
-// last text instead. `tasks_url`: the URL under which the bytes of artifacts are served.
+// The ids that the next call needs are in the last text, as JSON, and in structuredContent, which a result
+// with images or audio does not have. `tasks_url`: the URL under which the bytes of artifacts are served.
 void write_tool_result(json::Writer& out, const task::Task& task, const std::string& tasks_url);
 // Writes the result of a call that could not be made.
 void write_tool_error(json::Writer& out, std::string_view text);

@@ -47,7 +47,9 @@ const cases = {
       const { tools } = await client.listTools();
       assert.ok(tools.some((tool) => tool.name === "greet"));
       const { content, structuredContent } = await client.callTool({ name: "greet", arguments: { name: "you" } });
-      assert.deepEqual(content, [{ type: "text", text: "Hello, you!" }]);
+      const [said, ids] = content;
+      assert.deepEqual(said, { type: "text", text: "Hello, you!" });
+      assert.deepEqual(structuredContent, { text: said.text, ...JSON.parse(ids.text) });
       assert.equal(structuredContent.state, "completed");
     }),
   "a question is answered within the call": async (one, kit) => {

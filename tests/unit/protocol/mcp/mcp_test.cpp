@@ -194,6 +194,25 @@ TEST_CASE("MCP: a result with an image has no structuredContent, which Claude Co
   }
 }
 
+TEST_CASE("MCP: the last text of a result has the ids, since many hosts show a model only the content") {
+  const auto last_text = [](task::State state, std::vector<task::Part> parts) {
+    const std::string result = result_of(task_with(state, std::move(parts)));
+    const auto document = json::Document::parse_view(result);
+    REQUIRE(document.has_value());
+    std::string text;
+    for (const json::Value one : document->root()["content"]) text = one["text"].str();
+    return text;
+  };
+  const task::Part words = task::Part::of_text("words");
+  CHECK(last_text(task::State::completed, {words}) ==
+        R"({"state":"completed","taskId":"t","contextId":"c"})");
+  CHECK(last_text(task::State::failed, {words}) == R"({"state":"failed","taskId":"t","contextId":"c"})");
+  CHECK(last_text(task::State::working, {}) == R"({"state":"working","taskId":"t","contextId":"c"})");
+  const task::Part schema = task::Part::of_data({R"({"schema":{"type":"string"}})"});
+  CHECK(last_text(task::State::input_required, {words, schema}) ==
+        R"({"state":"input-required","schema":{"type":"string"},"taskId":"t","contextId":"c"})");
+}
+
 TEST_CASE("MCP: the structuredContent of a result names its files, and has the text of those that are text") {
   task::Task task = task_with(task::State::completed, {});
   task::Artifact artifact;
