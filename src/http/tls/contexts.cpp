@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstring>
 #include <set>
 
@@ -20,7 +21,7 @@ namespace {
 constexpr char kCiphers12[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr std::string_view kHttp11 = "http/1.1";
 
-TicketKeys::Time ticket_time() {
+std::chrono::sys_seconds time_now() {
   return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
@@ -44,7 +45,7 @@ int on_ticket(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* 
               int makes_ticket) {
   const auto* const keys = static_cast<const TicketKeys*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
   if (makes_ticket == 1) {
-    TicketKeys::Key key = keys->newest(ticket_time());
+    TicketKeys::Key key = keys->newest(time_now());
     std::memcpy(name, key.name.data(), key.name.size());
     const bool is_set = RAND_bytes(iv, EVP_CIPHER_get_iv_length(ticket_cipher())) == 1 &&
                         EVP_EncryptInit_ex(cipher, ticket_cipher(), nullptr, key.cipher.data(), iv) == 1 &&
@@ -52,8 +53,7 @@ int on_ticket(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* 
     return is_set ? 1 : -1;
   }
   TicketKeys::Found found;
-  if (!keys->find({reinterpret_cast<const char*>(name), found.key.name.size()}, ticket_time(), found))
-    return 0;
+  if (!keys->find({reinterpret_cast<const char*>(name), found.key.name.size()}, time_now(), found)) return 0;
   const bool is_set = set_mac(mac, found.key) &&
                       EVP_DecryptInit_ex(cipher, ticket_cipher(), nullptr, found.key.cipher.data(), iv) == 1;
   if (!is_set) return -1;
@@ -103,6 +103,21 @@ const unsigned char* bytes_of(const std::string& text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
+// Returns this certificate, and one of each other kind of key that has all its names and is valid now.
+std::vector<const Certificate*> with_other_keys(const Certificate& one, const std::vector<Certificate>& all) {
+  std::vector<const Certificate*> chosen{&one};
+  if (one.names().empty()) return chosen;
+  for (const Certificate& other : all) {
+    const bool has_names =
+        std::ranges::all_of(one.names(), [&](const std::string& name) { return other.has_name(name); });
+    const bool has_another_key = std::ranges::none_of(chosen, [&](const Certificate* each) {
+      return EVP_PKEY_get_base_id(each->key()) == EVP_PKEY_get_base_id(other.key());
+    });
+    if (has_names && has_another_key && other.is_valid_at(time_now())) chosen.push_back(&other);
+  }
+  return chosen;
+}
+
 }  // namespace
 
 std::shared_ptr<const Peer> peer_of(const SSL* ssl) {
@@ -129,18 +144,22 @@ base::Result<void> Contexts::add(const Certificate& certificate) {
   ERR_clear_error();
   One one{std::unique_ptr<SSL_CTX, Free>(SSL_CTX_new(TLS_server_method())), session_id_of(certificate)};
   SSL_CTX* const context = one.context.get();
+  const auto refused = [](const Certificate& which) {
+    const Failure failure = take_failure();
+    return base::fail(base::ErrorCode::invalid_argument, "the TLS certificate cannot be used",
+                      which.file() + ": OpenSSL does not accept it: " + failure.reason);
+  };
   const bool is_set = context != nullptr && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
                       SSL_CTX_set_cipher_list(context, kCiphers12) == 1 &&
-                      SSL_CTX_use_cert_and_key(context, certificate.leaf(), certificate.key(),
-                                               certificate.others(), 1) == 1 &&
                       SSL_CTX_set_session_id_context(context, bytes_of(one.session_id),
                                                      static_cast<unsigned int>(one.session_id.size())) == 1 &&
                       SSL_CTX_set_num_tickets(context, 1) == 1 &&
                       SSL_CTX_set_tlsext_ticket_key_evp_cb(context, &on_ticket) == 1;
-  if (!is_set) {
-    const Failure failure = take_failure();
-    return base::fail(base::ErrorCode::invalid_argument, "the TLS certificate cannot be used",
-                      certificate.file() + ": OpenSSL does not accept it: " + failure.reason);
+  if (!is_set) return refused(certificate);
+  // OpenSSL presents the one that suits the client, and prefers ECDSA.
+  for (const Certificate* each : with_other_keys(certificate, certificates_)) {
+    if (SSL_CTX_use_cert_and_key(context, each->leaf(), each->key(), each->others(), 1) != 1)
+      return refused(*each);
   }
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                    SSL_OP_PRIORITIZE_CHACHA | SSL_OP_NO_COMPRESSION);

@@ -1,5 +1,7 @@
 // Contexts: the certificates of a listener as OpenSSL's contexts, and the choice among them by the name that
-// a client asks for: the certificate with that name, then one with a wildcard for it, then the first.
+// a client asks for: the certificate with that name, then one with a wildcard for it, then the first. If a
+// valid certificate with another kind of key has all names of the chosen one, the client gets the one that
+// suits it: ECDSA, or RSA if it takes no other.
 //
 // TLS 1.2 and 1.3, http/1.1 only, no renegotiation. A session is resumed only for the names that it was made
 // for. Immutable, so any thread may use it.

@@ -195,6 +195,37 @@ TEST_CASE("Contexts: a client gets the certificate of its host, then a wildcard'
   CHECK(shown("unknown.example") == "first.test");
 }
 
+TEST_CASE("Contexts: of an RSA and an ECDSA certificate for a host, a client gets ECDSA if it can") {
+  const TempFolder folder;
+  const Key rsa(EVP_RSA_gen(2048), &EVP_PKEY_free);
+  const std::string old = folder.write("rsa.pem", certificate_for(rsa, "DNS:a.test") + pem_of(rsa)).string(),
+                    both = write_pair(folder, "both", "DNS:a.test,DNS:b.test"),
+                    expired = write_pair(folder, "expired", "DNS:a.test", -7200, -3600);
+  // Returns the kind of key that is presented, or EVP_PKEY_NONE if the handshake fails.
+  const auto presented = [](const Identity& at, const std::string& host, int version, const char* takes) {
+    Peer peer(host, version);
+    REQUIRE(SSL_set1_sigalgs_list(peer.ssl(), takes) == 1);
+    if (!Pair(at).shake(peer)) return EVP_PKEY_NONE;
+    const std::unique_ptr<X509, decltype(&X509_free)> shown(SSL_get1_peer_certificate(peer.ssl()),
+                                                            &X509_free);
+    return EVP_PKEY_get_base_id(X509_get0_pubkey(shown.get()));
+  };
+  constexpr const char* kAll = "RSA-PSS+SHA256:RSA+SHA256:ECDSA+SHA256";
+  constexpr const char* kRsa = "RSA-PSS+SHA256:RSA+SHA256";
+  const auto first_rsa = identity_of({old, both}), first_ecdsa = identity_of({both, old}),
+             stale = identity_of({old, expired});
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    CAPTURE(version);
+    for (const Identity* each : {first_rsa.get(), first_ecdsa.get()}) {
+      CHECK(presented(*each, "a.test", version, kAll) == EVP_PKEY_EC);
+      CHECK(presented(*each, "b.test", version, kAll) == EVP_PKEY_EC);
+      CHECK(presented(*each, "b.test", version, kRsa) == EVP_PKEY_NONE);
+    }
+    CHECK(presented(*first_rsa, "a.test", version, kRsa) == EVP_PKEY_RSA);
+    CHECK(presented(*stale, "a.test", version, kAll) == EVP_PKEY_RSA);
+  }
+}
+
 TEST_CASE(
     "Contexts: sessions are resumed after a reload and by a server with the same secret, never with "
     "another certificate") {
