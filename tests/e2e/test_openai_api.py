@@ -161,7 +161,7 @@ class Completions(ApiCase):
 
     def test_a_failed_agent_is_an_error_that_clients_do_not_repeat(self):
         failed = self.ask("POST", "/chat/completions", {"model": "chat", "messages": [{"role": "user", "content": "fail no luck"}]})
-        self.assertEqual((self.failure(failed), failed.body["error"]["message"]), ((422, "agent_failed"), "no luck"))
+        self.assertEqual((self.failure(failed), failed.body["error"]["message"]), ((400, "agent_failed"), "no luck"))
 
 
 class Responses(ApiCase):

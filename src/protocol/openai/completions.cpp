@@ -15,7 +15,8 @@
 namespace baton::protocol::openai {
 namespace {
 
-constexpr int kFailed = 422;  // the clients do not repeat a request after it
+// The clients do not repeat a request after it. LangChain.js and n8n do so after 422.
+constexpr int kFailed = 400;
 
 // View: a run as the chunks of a chat completion, or as a whole one.
 //

@@ -133,7 +133,7 @@ const official = {
     const { status, error } = await client.responses.create({ model, input: fails });
     assert.deepEqual([status, error.message], ["failed", "no luck"]);
     const request = { model, messages: user(fails) };
-    await assert.rejects(client.chat.completions.create(request), { status: 422, code: "agent_failed" });
+    await assert.rejects(client.chat.completions.create(request), { status: 400, code: "agent_failed" });
     await assert.rejects(collect(await client.chat.completions.create({ ...request, stream: true })), /no luck/);
   },
 };
