@@ -56,12 +56,17 @@ Result<Part> read_file_members(json::Value file, const std::string& name) {
   return part;
 }
 
+// A URL, or an object with one.
+Result<Part> read_url(json::Value given, const std::string& media_type, const std::string& name) {
+  const json::Value url = given.is_object() ? given["url"] : given;
+  if (!url.is_string()) return wrong(name + ": must be a URL");
+  return read_file(url.string(), true, media_type, name);
+}
+
 Result<Part> read_image(json::Value value, const std::string& name) {
   const json::Value image = value["image_url"];
   if (image.absent() && value["file_id"].is_string()) return kept_file(value["file_id"].string());
-  const json::Value url = image.is_object() ? image["url"] : image;
-  if (!url.is_string()) return wrong(name + ".image_url: must be a URL");
-  return read_file(url.string(), true, "image/*", name + ".image_url");
+  return read_url(image, "image/*", name + ".image_url");
 }
 
 Result<Part> read_audio(json::Value audio, const std::string& name) {
@@ -79,6 +84,8 @@ Result<Part> read_part(json::Value value, const std::string& name) {
   if (type == "text" || type == "input_text" || type == "output_text") return text_of("text");
   if (type == "refusal") return text_of("refusal");
   if (type == "image_url" || type == "input_image") return read_image(value, name);
+  // OpenAI has no videos. The AI SDK and the Agents SDK send them like this to other servers.
+  if (type == "video_url") return read_url(value["video_url"], "video/*", name + ".video_url");
   if (type == "input_audio") return read_audio(value["input_audio"], name + ".input_audio");
   if (type == "file") return read_file_members(value["file"], name + ".file");
   if (type == "input_file") return read_file_members(value, name);

@@ -111,6 +111,16 @@ TEST_CASE("OpenAI completion: reasoning that LangChain keeps in an assistant's c
   CHECK(problem(&read_completion, unknown) == "messages[0].content[1].type");
 }
 
+TEST_CASE("OpenAI completion: a video is a file of the user's message") {
+  const Asked asked = completion(R"([{"role":"user","content":[
+      {"type":"video_url","video_url":{"url":"data:video/mp4;base64,aGk="}},
+      {"type":"video_url","video_url":{"url":"http://h/v"}}]}])");
+  CHECK(asked.run.message.parts == std::vector<Part>{{Part::Kind::raw, "aGk=", {}, "video/mp4", {}},
+                                                     {Part::Kind::url, "http://h/v", {}, "video/*", {}}});
+  CHECK(problem(&read_completion, R"("messages":[{"role":"user","content":[{"type":"video_url"}]}])") ==
+        "messages[0].content[0].video_url");
+}
+
 TEST_CASE("OpenAI completion: the result of a tool is for the task that its call names") {
   const std::string id = name_of(kCall, {"t1"}, "c7");
   const std::string call = R"({"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":
