@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,7 +74,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     post([](ModelTurn& turn) { turn.end_canceled(); });
   }
   void deliver(DelegateResult result) {
-    post([result = std::move(result)](ModelTurn& turn) mutable { turn.take(std::move(result)); });
+    post([result = std::move(result)](ModelTurn& turn) { turn.take(result); });
   }
 
  private:
@@ -339,41 +338,46 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     }
     request_.messages.push_back(std::move(said));
     rounds_bytes_ += bytes_beside_text(round);
-    work_ = Work{round.calls, std::move(uses), {}, 0, Clock::now()};
+    work_ = Work{round.calls, std::move(uses), {}, {}, request_.messages.size(), Clock::now()};
     for (std::size_t at = 0; at < work_->uses.size(); ++at) {
+      const ModelToolUse& use = work_->uses[at];
+      request_.messages.push_back(ChatMessage::of_text(ChatMessage::Role::tool, use.text));
+      request_.messages.back().call_id = work_->calls[at].id;
       work_->timers.emplace_back(rules_.spans, input_.trace);
-      if (work_->uses[at].is_child()) begin_child(work_->uses[at], work_->calls[at].name, child_id(at));
+      work_->awaited.push_back(use.is_child());
+      if (use.is_child()) begin_child(use, work_->calls[at].name, child_id(at));
     }
-    add_results();
+    end_work();
   }
 
-  // A child has stopped.
-  void take(DelegateResult result) {
-    results_.emplace(result.id, std::move(result));
-    if (work_) add_results();
+  // A child has stopped. Other children may take long, so nothing is kept of its task but what the model
+  // gets, and the images of all results are bounded from now on. They cannot count for the budget of answers:
+  // this turn would hold bytes while it waits for children that need some.
+  void take(const DelegateResult& result) {
+    const std::optional<std::size_t> at = awaited(result.id);
+    if (!at) return;
+    taken_.tokens += result.tokens;
+    ChatMessage& told = request_.messages[work_->results_at + *at];
+    told.parts.front().content = words_of(result, work_->uses[*at].kind == ToolKind::mcp);
+    for (task::Part& image : images_of(result)) told.parts.push_back(std::move(image));
+    if (told.parts.size() > 1) drop_old_images(request_.messages, takes_images_ ? kTurnImageBytesMax : 0);
+    end_tool_span(work_->timers[*at], work_->calls[*at].name, work_->calls[*at].id,
+                  result.error.empty() ? "" : "failed");
+    work_->awaited[*at] = false;
+    end_work();
   }
 
-  // Adds the results of the calls in order, up to the first that is missing. Once all are there, the model is
-  // asked again.
-  void add_results() {
-    for (std::size_t& at = work_->at; at < work_->uses.size(); ++at) {
-      ChatMessage told = ChatMessage::of_text(ChatMessage::Role::tool, work_->uses[at].text);
-      told.call_id = work_->calls[at].id;
-      if (work_->uses[at].is_child()) {
-        const auto found = results_.find(child_id(at));
-        if (found == results_.end()) return;
-        const DelegateResult result = std::move(found->second);
-        results_.erase(found);
-        taken_.tokens += result.tokens;
-        told.parts.front().content = words_of(result, work_->uses[at].kind == ToolKind::mcp);
-        for (task::Part& image : images_of(result)) told.parts.push_back(std::move(image));
-        end_tool_span(work_->timers[at], work_->calls[at].name, work_->calls[at].id,
-                      result.error.empty() ? "" : "failed");
-      }
-      const bool has_images = told.parts.size() > 1;
-      request_.messages.push_back(std::move(told));
-      if (has_images) drop_old_images(request_.messages, takes_images_ ? kTurnImageBytesMax : 0);
+  // The place of the call whose result of this id is missing.
+  std::optional<std::size_t> awaited(const std::string& id) const {
+    for (std::size_t at = 0; work_ && at < work_->awaited.size(); ++at) {
+      if (work_->awaited[at] && child_id(at) == id) return at;
     }
+    return std::nullopt;
+  }
+
+  // Asks the model again, unless results are missing.
+  void end_work() {
+    if (std::ranges::count(work_->awaited, true) > 0) return;
     // A child may have waited for the caller's answer; the engine's clock stops during that time, too.
     deadline_ += Clock::now() - work_->begun;
     work_.reset();
@@ -441,8 +445,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   void fail(const std::string& reason) { finish(Failed{"the model cannot answer: " + reason}); }
 
   void end_canceled() {
-    for (std::size_t at = work_ ? work_->at : 0; work_ && at < work_->uses.size(); ++at) {
-      if (work_->uses[at].is_child())
+    for (std::size_t at = 0; work_ && at < work_->awaited.size(); ++at) {
+      if (work_->awaited[at])
         end_tool_span(work_->timers[at], work_->calls[at].name, work_->calls[at].id, kUnfinished);
     }
     finish(Canceled{});
@@ -502,11 +506,11 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     std::vector<CalledTool> calls;
     std::vector<ModelToolUse> uses;
     std::vector<base::SpanTimer> timers;
-    std::size_t at = 0;  // the first one without a result
+    std::vector<bool> awaited;   // whether the child's result is missing
+    std::size_t results_at = 0;  // where their results are among the messages of the request
     Clock::time_point begun;
   };
   std::optional<Work> work_;
-  std::map<std::string, DelegateResult> results_;  // of children, by the id of the call
 
   TurnOutput turn_;
 };

@@ -1,6 +1,7 @@
 #include "agents/model/model_turn.h"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <functional>
@@ -80,10 +81,37 @@ std::string whole(const std::string& text) {
   return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-bool wait_for(const std::atomic<bool>& flag) {
+bool eventually(const std::function<bool()>& is_true) {
   const auto until = std::chrono::steady_clock::now() + patience();
-  while (!flag && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  return flag;
+  while (!is_true() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  return is_true();
+}
+
+bool wait_for(const std::atomic<bool>& flag) {
+  return eventually([&] { return flag.load(); });
+}
+
+// An answer that calls the agent "helper" so many times.
+std::string calls_of_helper(int count) {
+  std::string calls;
+  for (int i = 0; i < count; ++i) {
+    calls += (i == 0 ? "" : ",") + (R"({"index":)" + std::to_string(i)) + R"(,"id":"c)" + std::to_string(i) +
+             R"(","type":"function","function":{"name":"helper","arguments":"{\"message\":\"go\"}"}})";
+  }
+  return std::string(kHead) + R"(data: {"choices":[{"delta":{"tool_calls":[)" + calls +
+         R"(]},"finish_reason":"tool_calls"}]})" + "\n\ndata: [DONE]\n\n";
+}
+
+agents::DelegateResult result_of(const std::string& id, std::vector<task::Part> parts) {
+  task::Task child;
+  child.status.state = task::State::completed;
+  child.artifacts.emplace_back().parts = std::move(parts);
+  return {id, std::move(child), {}};
+}
+
+std::size_t allocated() {
+  const auto now = mallinfo2();
+  return now.uordblks + now.hblkhd;
 }
 
 }  // namespace
@@ -203,6 +231,42 @@ TEST_CASE("ModelTurn: children's results come in any order, and the model is ask
   const std::string& requests = bench.server.requests();
   CHECK(requests.find("the first") < requests.find("the second"));
   CHECK(requests.find("the second") != std::string::npos);
+}
+
+TEST_CASE("ModelTurn: of results that wait for another child, only what the model gets is kept") {
+  constexpr int kChildren = 8;
+  constexpr std::size_t kFile = 8 << 20, kImage = 3 << 20;
+  std::atomic<int> asked{0};
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection, asked++ == 0 ? calls_of_helper(kChildren) : kHead + said("thanks") + kDone);
+  });
+  bench.settings.model.tools = {"helper"};
+  auto running = bench.start();
+  REQUIRE(running.sink->wait_until(
+      [](const auto& sink) { return sink.delegates().size() == std::size_t{kChildren}; }));
+  const auto id = [&](int nth) { return running.sink->delegates()[static_cast<std::size_t>(nth)].id; };
+  const std::size_t before = allocated();
+  for (int nth = kChildren - 1; nth > 0; --nth) {
+    running.turn->deliver(
+        result_of(id(nth), {{task::Part::Kind::raw, std::string(kFile, 'A'), "a.bin", {}, {}},
+                            {task::Part::Kind::raw,
+                             std::string(kImage, static_cast<char>('A' + nth)),
+                             "a.png",
+                             "image/png",
+                             {}}}));
+  }
+  CHECK(eventually([&] { return allocated() < before + 4 * kImage; }));
+  running.turn->deliver(result_of(id(0), {task::Part::of_text("the first")}));
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  // The newest images have room, whatever came first.
+  const std::string& requests = bench.server.requests();
+  CHECK(requests.find("the first") != std::string::npos);
+  for (int nth = 1; nth < kChildren; ++nth) {
+    CAPTURE(nth);
+    const std::string image = "base64," + std::string(100, static_cast<char>('A' + nth));
+    CHECK((requests.find(image) != std::string::npos) == (nth >= kChildren - 2));
+  }
 }
 
 TEST_CASE("ModelTurn: a server that fails because of a result's images is asked again without them") {
