@@ -366,7 +366,8 @@ void keep_with_call(task::Message& message, const CalledTool& call, const task::
   }
 }
 
-std::string words_of(const DelegateResult& result, bool is_tool) {
+std::string words_of(const DelegateResult& result, bool is_tool, std::size_t bytes_max) {
+  const std::size_t most = std::min(bytes_max, kResultMax);
   if (!result.task) return "error: " + (result.error.empty() ? "no result is available" : result.error);
   std::string text;
   if (const auto own = task::own_message(result.task->status)) {
@@ -379,12 +380,12 @@ std::string words_of(const DelegateResult& result, bool is_tool) {
   if (state != task::State::completed) {
     const std::string who = is_tool ? "tool" : "agent";
     const std::string end = state == task::State::canceled ? "was canceled" : "failed";
-    return cut("error: the " + who + " " + end + (text.empty() ? "" : ": " + text));
+    return cut("error: the " + who + " " + end + (text.empty() ? "" : ": " + text), most);
   }
   for (const task::Artifact& artifact : result.task->artifacts) {
     for (const task::Part& part : artifact.parts) append(text, words_of(part));
   }
-  return cut(text.empty() ? "The agent finished without an answer." : std::move(text));
+  return cut(text.empty() ? "The agent finished without an answer." : std::move(text), most);
 }
 
 std::vector<task::Part> images_of(const DelegateResult& result) {

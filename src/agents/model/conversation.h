@@ -3,6 +3,8 @@
 // Threads: pure functions, but for `system_of`, which may read a file.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,9 +31,10 @@ std::vector<protocol::models::ChatMessage> conversation_of(const Turn& turn, con
 void keep_with_call(task::Message& message, const protocol::models::CalledTool& call,
                     const task::Json& others);
 
-// The result of a child task as text, for the model that called it. `is_tool`: the child is a call of an MCP
-// tool, whose own text names its images.
-std::string words_of(const DelegateResult& result, bool is_tool = false);
+// The result of a child task as text, for the model that called it, cut to 256 KiB and to `bytes_max`.
+// `is_tool`: the child is a call of an MCP tool, whose own text names its images.
+std::string words_of(const DelegateResult& result, bool is_tool = false,
+                     std::size_t bytes_max = std::numeric_limits<std::size_t>::max());
 
 // Returns the images of a child's result, without repetitions and within the bounds of one result (parts.h):
 // those that come as bytes and that all models' APIs take. Empty unless the child completed.

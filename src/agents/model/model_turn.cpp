@@ -43,8 +43,10 @@ constexpr milliseconds kRetryFirst{500}, kRetryMax{30'000};
 // sooner.
 constexpr std::chrono::seconds kReachMax{30};
 constexpr std::size_t kCallIdMax = 256;  // bytes of an id that clients can be given
-// Bytes of base64 of the images of all results together.
+// Bytes of base64 of the images of all results together, and bytes of their texts. These are more tokens than
+// models take.
 constexpr std::size_t kTurnImageBytesMax = std::size_t{8} << 20;
+constexpr std::size_t kTurnWordsMax = std::size_t{8} << 20;
 
 // A turn as an object: it asks, pauses, carries out tools and waits for children without a thread. All of it
 // happens on the loop's thread, but for what `elsewhere` runs.
@@ -358,7 +360,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     if (!at) return;
     taken_.tokens += result.tokens;
     ChatMessage& told = request_.messages[work_->results_at + *at];
-    told.parts.front().content = words_of(result, work_->uses[*at].kind == ToolKind::mcp);
+    told.parts.front().content = words_of(result, work_->uses[*at].kind == ToolKind::mcp, words_left_);
+    words_left_ -= std::min(words_left_, told.parts.front().content.size());
     for (task::Part& image : images_of(result)) told.parts.push_back(std::move(image));
     if (told.parts.size() > 1) drop_old_images(request_.messages, takes_images_ ? kTurnImageBytesMax : 0);
     end_tool_span(work_->timers[*at], work_->calls[*at].name, work_->calls[*at].id,
@@ -487,9 +490,10 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   std::size_t repeated_ = 0;       // of the kept rounds
   int round_ = 0;                  // answers with calls so far
   std::size_t rounds_bytes_ = 0;   // of these, beside their texts
-  bool has_been_silent_ = false;   // an answer had neither text nor calls
-  bool has_warned_ = false;        // about usage that is not reported
-  bool takes_images_ = true;       // no request has failed because of the images of results
+  std::size_t words_left_ = kTurnWordsMax;
+  bool has_been_silent_ = false;  // an answer had neither text nor calls
+  bool has_warned_ = false;       // about usage that is not reported
+  bool takes_images_ = true;      // no request has failed because of the images of results
 
   // The request that is being made.
   std::string body_;  // empty: it must be written

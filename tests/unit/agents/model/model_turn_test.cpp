@@ -269,6 +269,33 @@ TEST_CASE("ModelTurn: of results that wait for another child, only what the mode
   }
 }
 
+TEST_CASE("ModelTurn: the texts of all results of a turn are bounded together") {
+  constexpr int kChildren = 34;
+  constexpr std::size_t kText = 256 << 10;  // as much as one result may have
+  std::atomic<int> asked{0};
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection, asked++ == 0 ? calls_of_helper(kChildren) : kHead + said("thanks") + kDone);
+  });
+  bench.settings.model.tools = {"helper"};
+  auto running = bench.start();
+  REQUIRE(running.sink->wait_until(
+      [](const auto& sink) { return sink.delegates().size() == std::size_t{kChildren}; }));
+  for (int nth = 0; nth < kChildren; ++nth) {
+    const std::string text = nth == 0              ? "the first"
+                             : nth + 1 < kChildren ? std::string(kText, 'x')
+                                                   : "the last";
+    running.turn->deliver(
+        result_of(running.sink->delegates()[static_cast<std::size_t>(nth)].id, {task::Part::of_text(text)}));
+  }
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  const std::string& requests = bench.server.requests();
+  CHECK(requests.size() < 33 * kText);
+  CHECK(requests.find("the first") != std::string::npos);
+  CHECK(requests.find("the last") == std::string::npos);
+  CHECK(requests.find("\"\\n[cut off]\"") != std::string::npos);
+}
+
 TEST_CASE("ModelTurn: a server that fails because of a result's images is asked again without them") {
   const auto failure = [](const char* status, const std::string& words) {
     const std::string body = R"({"error":{"message":")" + words + R"("}})";
