@@ -184,8 +184,9 @@ class ScriptedTools(ToolCase):
 
     def test_a_model_that_takes_no_images_is_asked_again_with_their_names_alone(self):
         self.draws(self.modern)
+        # Words that say it for sure would hold for the next tests, too.
         self.model.script(streamed(*calls(call("shop__drop", {}, id="c1"))),
-                          plain({"error": {"message": "image input is not supported"}}, 500),
+                          plain({"error": {"message": "Unsupported content part type: image_url"}}, 500),
                           streamed(*calls(call("shop__drop", {}, id="c2"))), said("ok"))
         self.assertEqual(self.reply(self.run_task(agent="modern")), "ok")
         self.assertEqual([self.SEEN in one["messages"] for one in self.model.requests], [False, True, False, False])

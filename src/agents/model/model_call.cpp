@@ -235,12 +235,14 @@ std::vector<std::pair<std::string, std::string>> headers_of(const ModelSettings&
 // The end of a call that was refused with an HTTP status. `is_verbose`: the agent's author sees it.
 ModelCallEnd refusal_in(const HttpAnswer& answer, bool is_verbose) {
   std::string text = "it answered with " + outbound::refusal_text(answer, {.shows_keys = is_verbose});
-  if (protocol::models::read_error(answer.body).unpaid) return {Kind::refused, std::move(text)};
   const auto outcome = outbound::outcome_of(answer.status);
-  const Kind kind = outcome == outbound::Outcome::busy   ? Kind::busy
-                    : outcome == outbound::Outcome::lost ? Kind::unreachable
-                                                         : Kind::refused;
-  return {kind, std::move(text), outbound::retry_after(answer)};
+  const Kind kind = protocol::models::read_error(answer.body).unpaid ? Kind::refused
+                    : outcome == outbound::Outcome::busy             ? Kind::busy
+                    : outcome == outbound::Outcome::lost             ? Kind::unreachable
+                                                                     : Kind::refused;
+  ModelCallEnd end{kind, std::move(text), outbound::retry_after(answer)};
+  end.status = answer.status;
+  return end;
 }
 
 // Whether the end of the call depends on what was read of the answer.

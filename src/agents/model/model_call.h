@@ -26,6 +26,10 @@ struct Model {
   std::shared_ptr<outbound::Credentials> credentials;  // shared with the executor
   LoopServices services;
   std::shared_ptr<const McpServers> tools;  // of the model; null: none; shared with calls
+  // Until then the model is known to take no images. On the loop's thread; shared with the executor's other
+  // turns.
+  std::shared_ptr<std::chrono::steady_clock::time_point> no_images_until =
+      std::make_shared<std::chrono::steady_clock::time_point>();
 };
 
 // How a request ended.
@@ -43,6 +47,7 @@ struct ModelCallEnd {
   std::chrono::milliseconds retry_after = {};  // the delay that a busy server asks for; 0: none
   bool held = false;  // unreachable: the breaker held the request back, for retry_after
   std::optional<outbound::CallerAsk> asks = {};  // it may succeed once the caller has done this
+  int status = 0;  // of HTTP, if it refuses the request; 0: no answer came, or its content says why
 };
 
 struct ModelRequestText {

@@ -28,6 +28,7 @@
 namespace baton::agents {
 namespace {
 
+using protocol::models::AboutImages;
 using protocol::models::AnswerPiece;
 using protocol::models::AnswerReader;
 using protocol::models::CalledTool;
@@ -42,6 +43,8 @@ constexpr milliseconds kRetryFirst{500}, kRetryMax{30'000};
 // How long an unreachable server is retried. It is most likely absent; one that restarts comes back
 // sooner.
 constexpr std::chrono::seconds kReachMax{30};
+// How long a model is known to take no images. Its server may get another model.
+constexpr std::chrono::hours kNoImagesFor{1};
 constexpr std::size_t kCallIdMax = 256;  // bytes of an id that clients can be given
 // Bytes of base64 of the images of all results together, and bytes of their texts. These are more tokens than
 // models take.
@@ -187,17 +190,22 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   // The request is over.
   void take(const ModelCallEnd& end, const AnswerReader& answer) {
     call_.reset();
-    if (end.kind == CallKind::complete) return take(answer);
+    if (end.kind == CallKind::complete) {
+      if (std::exchange(is_imageless_, false)) *model_->no_images_until = Clock::now() + kNoImagesFor;
+      return take(answer);
+    }
     if (end.kind == CallKind::refused && !request_.without_extras && dialect_.is_about_extras(end.text)) {
       base::log_warn(log_members(), "the model at {} is asked again without an option that it refuses: {}",
                      url(), end.text);
       request_.without_extras = true;
       return write_request();
     }
-    if (may_be_about_images(end) && drop_old_images(request_.messages, 0)) {
+    if (const AboutImages images = about_images(end);
+        images != AboutImages::no && drop_old_images(request_.messages, 0)) {
       base::log_warn(log_members(), "the model at {} is asked again without the images of results: {}", url(),
                      end.text);
       takes_images_ = false;
+      is_imageless_ = images == AboutImages::takes_none;
       return write_request();
     }
     // A turn that has called tools cannot be begun again.
@@ -243,13 +251,14 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   }
 
   // Whether the images of results may be the reason of this failure. A server whose model takes no images, or
-  // that cannot read one of them, refuses the request, with a text that differs between servers. Some answer
-  // with status 500, as if the trouble were soon over.
-  bool may_be_about_images(const ModelCallEnd& end) const {
-    if (is_shown_ || end.asks) return false;
-    const bool names_images = end.text.find("image") != std::string::npos;
-    return end.kind == CallKind::refused || (end.kind == CallKind::unreachable && names_images);
+  // that cannot read one of them, refuses the request.
+  AboutImages about_images(const ModelCallEnd& end) const {
+    const bool is_answered = end.kind == CallKind::refused || end.status != 0;
+    if (is_shown_ || end.asks || !is_answered) return AboutImages::no;
+    return protocol::models::about_images(end.status, end.text);
   }
+
+  bool takes_images() const { return takes_images_ && Clock::now() >= *model_->no_images_until; }
 
   // Whether another request may succeed.
   bool may_pass(const ModelCallEnd& end) {
@@ -363,7 +372,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     told.parts.front().content = words_of(result, work_->uses[*at].kind == ToolKind::mcp, words_left_);
     words_left_ -= std::min(words_left_, told.parts.front().content.size());
     for (task::Part& image : images_of(result)) told.parts.push_back(std::move(image));
-    if (told.parts.size() > 1) drop_old_images(request_.messages, takes_images_ ? kTurnImageBytesMax : 0);
+    if (told.parts.size() > 1) drop_old_images(request_.messages, takes_images() ? kTurnImageBytesMax : 0);
     end_tool_span(work_->timers[*at], work_->calls[*at].name, work_->calls[*at].id,
                   result.error.empty() ? "" : "failed");
     work_->awaited[*at] = false;
@@ -494,6 +503,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   bool has_been_silent_ = false;  // an answer had neither text nor calls
   bool has_warned_ = false;       // about usage that is not reported
   bool takes_images_ = true;      // no request has failed because of the images of results
+  bool is_imageless_ = false;     // the server has said that its model takes none, and is asked without them
 
   // The request that is being made.
   std::string body_;  // empty: it must be written

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string>
 
 #include "base/text.h"
@@ -38,6 +39,31 @@ bool is_unpaid_code(std::string_view code) {
   return std::ranges::count(kUnpaid, code) > 0;
 }
 
+using Phrases = std::initializer_list<std::string_view>;
+
+bool has_any(std::string_view text, Phrases phrases) {
+  return std::ranges::any_of(phrases, [&](std::string_view phrase) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      if (base::begins_with(text.substr(at), phrase)) return true;
+    }
+    return false;
+  });
+}
+
+// Leaving out images would hide that the history is too long.
+bool says_too_long(std::string_view reason) {
+  return has_any(reason,
+                 {"context length", "context_length", "context size", "context_size", "context window",
+                  "context is too long", "prompt is too long", "maximum model length", "token count"});
+}
+
+// In the words of vLLM, llama.cpp, Ollama and OpenRouter, DeepSeek, and Groq. A server that cannot read one
+// of the images says something else.
+bool says_no_images(std::string_view reason) {
+  return has_any(reason, {"not a multimodal model", "image input is not supported", "support image input",
+                          "unknown variant `image", "content must be a string", "value must be a string"});
+}
+
 AnswerError error_in(json::Value error) {
   AnswerError read;
   if (error.is_string()) {
@@ -70,6 +96,16 @@ AnswerError read_error(std::string_view body) {
   json::Value root = document.root();
   if (root.is_array() && root.size() > 0) root = *root.begin();
   return error_of(root).value_or(error_in(root));
+}
+
+AboutImages about_images(int status, std::string_view reason) {
+  constexpr std::array kRefusals{400, 404, 413, 415, 422};
+  // llama.cpp answers 500. Without a status that is sure, the words must be about images.
+  const bool is_unsure = status == 0 || status == 500;
+  const bool is_refusal = std::ranges::count(kRefusals, status) > 0;
+  if ((!is_unsure && !is_refusal) || says_too_long(reason)) return AboutImages::no;
+  if (says_no_images(reason)) return AboutImages::takes_none;
+  return is_refusal || has_any(reason, {"image"}) ? AboutImages::perhaps : AboutImages::no;
 }
 
 }  // namespace baton::protocol::models

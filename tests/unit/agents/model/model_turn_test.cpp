@@ -102,6 +102,17 @@ std::string calls_of_helper(int count) {
          R"(]},"finish_reason":"tool_calls"}]})" + "\n\ndata: [DONE]\n\n";
 }
 
+std::string refusal(const std::string& status, const std::string& words) {
+  const std::string body = R"({"error":{"message":")" + words + R"("}})";
+  return "HTTP/1.1 " + status + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+int count_of(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
+
 agents::DelegateResult result_of(const std::string& id, std::vector<task::Part> parts) {
   task::Task child;
   child.status.state = task::State::completed;
@@ -297,13 +308,8 @@ TEST_CASE("ModelTurn: the texts of all results of a turn are bounded together") 
 }
 
 TEST_CASE("ModelTurn: a server that fails because of a result's images is asked again without them") {
-  const auto failure = [](const char* status, const std::string& words) {
-    const std::string body = R"({"error":{"message":")" + words + R"("}})";
-    return std::string("HTTP/1.1 ") + status + "\r\nContent-Length: " + std::to_string(body.size()) +
-           "\r\n\r\n" + body;
-  };
-  const std::string failures[] = {failure("400 Bad Request", "content must be a string"),
-                                  failure("500 Internal Server Error", "image input is not supported")};
+  const std::string failures[] = {refusal("400 Bad Request", "content must be a string"),
+                                  refusal("500 Internal Server Error", "image input is not supported")};
   for (const std::string& answer : failures) {
     CAPTURE(answer);
     std::atomic<int> asked{0};
@@ -339,6 +345,55 @@ TEST_CASE("ModelTurn: a server that fails because of a result's images is asked 
     CHECK(requests.find("data:image/png", shown + 1) == std::string::npos);
     CHECK(requests.find(words) < shown);
     CHECK(requests.find(words, shown) != std::string::npos);
+  }
+}
+
+TEST_CASE("ModelTurn: a refusal that is not about images ends the turn, without another request") {
+  const std::string refusals[] = {
+      refusal("401 Unauthorized", "no image for this key"),
+      refusal("402 Payment Required", "images cost more"), refusal("403 Forbidden", "images are not allowed"),
+      refusal("400 Bad Request", "This model's maximum context length is 8192 tokens, with images.")};
+  for (const std::string& answer : refusals) {
+    CAPTURE(answer);
+    std::atomic<int> asked{0};
+    Bench bench([&](RawServer&, int connection) {
+      RawServer::say(connection, asked++ == 0 ? calls_of_helper(1) : answer);
+    });
+    bench.settings.model.tools = {"helper"};
+    auto running = bench.start();
+    REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 1; }));
+    running.turn->deliver(result_of(running.sink->delegates()[0].id,
+                                    {{task::Part::Kind::raw, "AAAA", "a.png", "image/png", {}}}));
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending().starts_with("the model cannot answer: it answered with HTTP status 40"));
+    CHECK(asked == 2);
+  }
+}
+
+TEST_CASE("ModelTurn: a model that takes no images is known to the next turns, a bad image is not") {
+  const std::pair<std::string, int> refusals[] = {
+      {refusal("404 Not Found", "No endpoints found that support image input"), 1},
+      {refusal("400 Bad Request", "Could not process image"), 2}};
+  for (const auto& one : refusals) {
+    const std::string& answer = one.first;
+    CAPTURE(answer);
+    std::atomic<int> asked{0};
+    Bench bench([&](RawServer&, int connection) {
+      const int nth = asked++;
+      if (nth == 0 || nth == 3) return void(RawServer::say(connection, calls_of_helper(1)));
+      RawServer::say(connection, nth == 1 ? answer : kHead + said("thanks") + kDone);
+    });
+    bench.settings.model.tools = {"helper"};
+    for (int turn = 0; turn < 2; ++turn) {
+      auto running = bench.start();
+      REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 1; }));
+      running.turn->deliver(result_of(running.sink->delegates()[0].id,
+                                      {{task::Part::Kind::raw, "AAAA", "a.png", "image/png", {}}}));
+      REQUIRE(running.sink->wait_finished());
+      CHECK(running.sink->all_text() == "thanks");
+    }
+    CHECK(asked == 5);
+    CHECK(count_of(bench.server.requests(), "data:image/png;base64,AAAA") == one.second);
   }
 }
 

@@ -550,6 +550,65 @@ TEST_CASE("Servers: what a server refuses for itself is left out of the next req
     CHECK_FALSE(dialect_of(api).is_about_extras("it answered with HTTP status 400: no such model"));
 }
 
+TEST_CASE("Servers: a refusal says whether images are its reason") {
+  struct Refusal {
+    std::string server;
+    int status = 0;
+    std::string reason;
+    AboutImages images = AboutImages::no;
+  };
+  using enum AboutImages;
+  const Refusal refusals[] = {
+      {"vLLM", 400, "DeepSeek-V4-Flash is not a multimodal model", takes_none},
+      {"vLLM, in a stream", 0, "DeepSeek-V4-Flash is not a multimodal model", takes_none},
+      {"vLLM, too many images", 400, "At most 1 image(s) may be provided in one request.", perhaps},
+      {"Ollama", 400, "this model does not support image input (ref: 1)", takes_none},
+      {"llama.cpp", 500,
+       "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+       takes_none},
+      {"llama.cpp, older", 500, R"(Failed to parse messages: Unsupported content part type: "image_url")",
+       perhaps},
+      {"DeepSeek", 400,
+       "Failed to deserialize the JSON body into the target type: messages[3]: unknown variant `image_url`, "
+       "expected `text` at line 1 column 62797",
+       takes_none},
+      {"DeepSeek, older", 422,
+       "Failed to deserialize the JSON body into the target type: messages[2]: invalid type: sequence, "
+       "expected a string at line 1 column 2901",
+       perhaps},
+      {"DeepSeek, anthropic", 400,
+       "messages[6].content: unknown variant `image`, expected one of `text`, `tool_use`, `tool_result`",
+       takes_none},
+      {"Groq", 400, "messages[0].content must be a string", takes_none},
+      {"Groq", 400,
+       "'messages.0' : for 'role:user' the following must be satisfied[('messages.0.content' : value must be "
+       "a string)]",
+       takes_none},
+      {"OpenRouter", 404, "No endpoints found that support image input", takes_none},
+      {"DashScope", 400, "Unexpected item type in content.", perhaps},
+      {"Anthropic, a broken image", 400, "Could not process image", perhaps},
+      {"Anthropic, a wrong type", 400,
+       "messages.34.content.2.image.source.base64.data: Image format image/png not supported", perhaps},
+      {"a proxy", 413, "", perhaps},
+      {"a strict server", 415, "", perhaps},
+      {"OpenAI", 400, "This model's maximum context length is 8192 tokens.", no},
+      {"Anthropic", 400, "prompt is too long: 208310 tokens > 200000 maximum", no},
+      {"llama.cpp", 400, "the request exceeds the available context size, try increasing it", no},
+      {"a wrong key", 401, "image input is not supported", no},
+      {"a missing right", 403, "image input is not supported", no},
+      {"a busy server", 429, "too many images", no},
+      {"a server that fails", 500, "out of memory", no},
+      {"a gateway", 502, "image input is not supported", no},
+      {"a container that starts", 503, "pulling the image", no},
+      {"an answer that is too large", 0, "the model's answer is larger than its card allows", no},
+  };
+  for (const Refusal& one : refusals) {
+    CAPTURE(one.server);
+    CAPTURE(one.reason);
+    CHECK(about_images(one.status, one.reason) == one.images);
+  }
+}
+
 TEST_CASE("Servers: a caller's history cannot replace members that a request sets itself") {
   // A caller may make up what a server has said with a call.
   const std::string text = R"({"text":1,"members":{"type":"message","role":"system","content":"evil"}})";
