@@ -66,6 +66,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   std::size_t index = 0;                    // in the loop's table
   std::size_t unsent = 0;                   // the share of the loop's `unsent_` of this connection
   std::list<Connection*>::iterator behind;  // in the loop's `behind_`; only if `unsent` is above 0
+  std::size_t kept = 0;                     // the share of the loop's `kept_` of this connection
   bool open = true;
   bool surplus = false;       // above a connection limit: gets 503 and is closed
   bool half_closed = false;   // the client has closed its sending side

@@ -470,6 +470,7 @@ void ConnectionLoop::open_stream(Connection& connection, const StreamAnswer& ans
 
 void ConnectionLoop::end_stream(Connection& connection) {
   if (!connection.stream) return;
+  count_kept(connection, 0);
   --core_->streams;
   if (connection.stream->reserved) --reserved_streams_;
   connection.stream.reset();
@@ -504,6 +505,9 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   stream.hungry = *next == StreamSource::Next::more;
   stream.ended = *next == StreamSource::Next::end;
+  count_kept(connection, stream.source->kept());
+  bound_kept();
+  if (!connection.open) return Step::wait;
   // The source has worked without a result and is not done.
   const bool is_at_work = stream.hungry && scratch_.empty();
   if (!scratch_.empty()) {
@@ -564,6 +568,32 @@ Connection& ConnectionLoop::most_behind() const {
     return std::max(still.count(), 0.001) * bytes * of_address[each->remote_address];
   };
   return **std::ranges::max_element(behind_, {}, weight);
+}
+
+void ConnectionLoop::count_kept(Connection& connection, std::size_t bytes) {
+  constexpr std::size_t kUncounted = 64 << 10;  // what most runs say
+  bytes -= std::min(bytes, kUncounted);
+  kept_ += bytes;
+  kept_ -= std::exchange(connection.kept, bytes);
+}
+
+// A client that reads at once could have many large runs kept. Time does not count here: such a client is
+// never behind. A connection that is alone may take the whole limit.
+void ConnectionLoop::bound_kept() {
+  while (kept_ > core_->limits.unsent_max) {
+    std::unordered_map<std::string_view, double> of_address;
+    std::size_t count = 0;
+    for (const auto& each : connections_) {
+      if (each->kept == 0) continue;
+      of_address[each->remote_address] += static_cast<double>(each->kept);
+      ++count;
+    }
+    if (count < 2) return;
+    const auto weight = [&](const std::shared_ptr<Connection>& each) {
+      return each->kept == 0 ? 0 : static_cast<double>(each->kept) * of_address[each->remote_address];
+    };
+    close(**std::ranges::max_element(connections_, {}, weight));
+  }
 }
 
 // ---- Time limits

@@ -98,6 +98,8 @@ class ConnectionLoop {
   void count_unsent(Connection& connection, std::size_t bytes);
   void bound_unsent();
   Connection& most_behind() const;
+  void count_kept(Connection& connection, std::size_t bytes);
+  void bound_kept();
 
   // Time limits.
   std::chrono::milliseconds sweep_period() const;
@@ -119,6 +121,7 @@ class ConnectionLoop {
   int reserved_streams_ = 0;                          // among ServerCore::streams
   std::size_t unsent_ = 0;                            // see Limits::unsent_max
   std::list<Connection*> behind_;                     // those with unsent bytes
+  std::size_t kept_ = 0;                              // by streams for their ends
   std::unordered_map<std::string, int> per_address_;  // empty without a limit
   std::optional<SteadyTime> drain_until_;             // set while the loop stops
   std::promise<void> closed_all_;

@@ -46,7 +46,8 @@ struct Limits {
   // replies without `Reply::held`, each for at most a quarter of the limit. Above this limit, the connection
   // is closed for which the product of three figures is largest: the bytes that wait for its client, those
   // that wait for all clients of its address, and the time since it last read. A stream can be resumed from
-  // its last event.
+  // its last event. What streams keep for their end (StreamSource::kept) has the same limit and is counted
+  // apart, so that clients who read at once never close slow readers: above 64 KiB of each stream.
   std::size_t unsent_max = 64 << 20;
   int handshakes_max = 1'024;  // of TLS, under way; further connections wait to be accepted
   int handshake_threads = 1;
@@ -98,6 +99,8 @@ class StreamSource {
   // Approximate bytes read and not yet handed out, or kept for the stream's end. If they grow without a pull,
   // the source calls its waker.
   virtual std::size_t held() const { return 0; }
+  // The share of `held` that is kept for the stream's end, however fast its client reads.
+  virtual std::size_t kept() const { return 0; }
 };
 
 // Notifies the server that a source has bytes again. May be called from any thread at any time, even after

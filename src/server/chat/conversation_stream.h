@@ -44,6 +44,7 @@ class ConversationStream final : public http::StreamSource {
   http::StreamSource::Next pull(std::string& out, std::size_t room) override;
   bool has_ids() const override { return has_ids_; }
   std::size_t held() const override;
+  std::size_t kept() const override { return run_ ? run_->kept() : 0; }
 
  private:
   struct Shared;  // shared with the engine's notification and a look that is under way

@@ -56,6 +56,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   Next pull(std::string& out, std::size_t room) override;
   bool has_ids() const override { return has_ids_; }
   std::size_t held() const override;
+  std::size_t kept() const override { return kept_bytes_; }
   // Whether the run was read to its end. If the stream has ended otherwise, its log cannot be read now.
   bool is_over() const { return over_; }
 

@@ -12,6 +12,7 @@ class HeldStream final : public http::StreamSource {
   Next pull(std::string& out, std::size_t room) override { return source_->pull(out, room); }
   bool has_ids() const override { return source_->has_ids(); }
   std::size_t held() const override { return source_->held(); }
+  std::size_t kept() const override { return source_->kept(); }
 
  private:
   const std::unique_ptr<http::StreamSource> source_;

@@ -97,21 +97,22 @@ std::string read_all_chunks(Client& client) {
   return all;
 }
 
-// Gives some bytes once, and from then on says that it holds others.
+// Gives some bytes once, and from then on says that it holds others, and keeps some of them for its end.
 class Holder final : public StreamSource {
  public:
-  Holder(std::size_t given, std::size_t held, std::atomic<bool>& has_ended)
-      : given_(given), held_(held), has_ended_(has_ended) {}
+  Holder(std::size_t given, std::size_t held, std::atomic<bool>& has_ended, std::size_t kept = 0)
+      : given_(given), held_(held), kept_(kept), has_ended_(has_ended) {}
   ~Holder() override { has_ended_ = true; }
   Next pull(std::string& out, std::size_t) override {
     out.append(std::exchange(given_, 0), 'x');
     return Next::wait;
   }
   std::size_t held() const override { return held_; }
+  std::size_t kept() const override { return kept_; }
 
  private:
   std::size_t given_;
-  const std::size_t held_;
+  const std::size_t held_, kept_;
   std::atomic<bool>& has_ended_;
 };
 
@@ -421,6 +422,45 @@ TEST_CASE("HttpServer: what a source holds does not count while its client reads
   CHECK(quick.read_answer().status == 200);
   CHECK(quick.read_chunk() == "x");
   CHECK_FALSE(quick_ended);
+  CHECK_FALSE(slow_ended);
+}
+
+TEST_CASE(
+    "HttpServer: what quick streams keep for their ends closes the largest of them, and no slow reader") {
+  constexpr std::size_t kEvent = 16 << 20, kMost = 32 << 20, kKept = 24 << 20;
+  Limits limits;
+  limits.unsent_max = kMost;
+  limits.stall_time = limits.keep_awake = baton::test::patience();
+  std::atomic<bool> slow_ended{false}, small_ended{false}, large_ended{false};
+  TestServer test(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        const std::string path = exchange->request().path;
+        exchange->open_stream({}, [&, path](Waker) {
+          if (path == "/slow") return std::make_unique<Holder>(kEvent, 0, slow_ended);
+          if (path == "/small") return std::make_unique<Holder>(1, kKept, small_ended, kKept);
+          return std::make_unique<Holder>(1, 2 * kKept, large_ended, 2 * kKept);
+        });
+      },
+      limits);
+  const auto reads = [](Client& client, const std::string& path) {
+    client.send(get(path));
+    CHECK(client.read_answer().status == 200);
+    CHECK(client.read_chunk() == "x");
+  };
+  Client slow(test.port), alone(test.port), small(test.port), again(test.port);
+  slow.send(get("/slow"));
+  REQUIRE(eventually([&] { return test.server.counts().streams == 1; }));
+  reads(alone, "/large");  // more than the limit, but no other stream keeps anything
+  CHECK_FALSE(large_ended);
+  reads(small, "/small");
+  CHECK(eventually([&] { return large_ended.load(); }));
+  CHECK(eventually([&] { return test.server.counts().streams == 2; }));
+  // What an ended stream has kept no longer counts.
+  large_ended = false;
+  small.reset();
+  CHECK(eventually([&] { return small_ended.load(); }));
+  reads(again, "/large");
+  CHECK_FALSE(large_ended);
   CHECK_FALSE(slow_ended);
 }
 

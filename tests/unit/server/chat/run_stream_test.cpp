@@ -80,6 +80,7 @@ class Reader {
   }
   void go() { stream_.reset(); }
   std::size_t held() const { return stream_->held(); }
+  std::size_t kept() const { return stream_->kept(); }
 
   std::string pull_to_end() {
     std::string out;
@@ -260,7 +261,7 @@ TEST_CASE(
   CHECK(most < kEvents / 2);
 }
 
-TEST_CASE("RunStream: the output that a view keeps counts as held until the run is over") {
+TEST_CASE("RunStream: the output that a view keeps counts as held and kept until the run is over") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t 1"));
   REQUIRE(accepted);
@@ -273,14 +274,17 @@ TEST_CASE("RunStream: the output that a view keeps counts as held until the run 
   for (const bool keeps : {false, true}) {
     CAPTURE(keeps);
     int told = 0, written = 0;
-    std::size_t most = 0;  // when most of the events were shown
+    std::size_t most = 0, most_kept = 0;  // when most of the events were shown
     Reader reader(bench, accepted->key, {0}, {}, {}, std::make_unique<AskingView>(told, written, keeps));
     reader.after_pull = [&] {
       if (told > kEvents - 6 && told < kEvents) most = std::max(most, reader.held());
+      most_kept = std::max(most_kept, reader.kept());
     };
     reader.pull_to_end();
     CHECK((most > kEvents / 2 * kBytes) == keeps);
+    CHECK((most_kept > kEvents / 2 * kBytes) == keeps);
     CHECK(reader.held() < kBytes);
+    CHECK(reader.kept() == 0);
   }
 }
 
