@@ -66,7 +66,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
                                       const auto found = recovery_.take_up(std::move(adopted));
                                       if (!found) return base::fail(found.error());
                                       cancels_.cancel_orphans();
-                                      return go_on(*found);
+                                      return resume(*found);
                                     },
                                     [this] { look_at_others(); }, wiring_.on_asked_to_drain,
                                     [this] { keys_.look(true); }});
@@ -88,7 +88,7 @@ base::Result<int> Engine::start() {
   if (!found) return base::fail(found.error());
   // From here on, a program that ends without being asked to counts as crashed.
   notes_stop_ = settings_.quarantine && !is_shared && write_now(store::ProgramStops{false});
-  if (auto gone_on = go_on(*found); !gone_on) return base::fail(std::move(gone_on.error()));
+  if (auto resumed = resume(*found); !resumed) return base::fail(std::move(resumed.error()));
   if (auto taken = load_schedules(); !taken) return base::fail(std::move(taken.error()));
   if (leaving_) leaving_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
@@ -154,7 +154,7 @@ void Engine::await_stored() {
 }
 
 // Resumes tasks that an earlier run or a node that is gone has left.
-base::Result<void> Engine::go_on(const Recovery::Found& found) {
+base::Result<void> Engine::resume(const Recovery::Found& found) {
   for (const task::TaskHead& head : found.suspects) turns_.quarantine().suspect(head);
   for (const task::TaskKey task : found.quarantined) turns_.quarantine().isolate(task);
   // Resume delegations first: a turn that begins may delegate, and the children found here must be those of
@@ -163,7 +163,7 @@ base::Result<void> Engine::go_on(const Recovery::Found& found) {
     if (head.awaited == 0) continue;
     if (auto resumed = delegation_.resume(head); !resumed) return resumed;
   }
-  for (const task::TaskHead& head : found.going_on) turns_.go_on(head);
+  for (const task::TaskHead& head : found.going_on) turns_.schedule(head);
   // Clients that followed a run before the program stopped must connect again, as after any lost connection.
   for (const task::TaskHead& head : found.unfinished) {
     if (head.origin != task::ProtocolVersion::none || head.parent) continue;

@@ -103,7 +103,7 @@ class Engine {
   const base::Histogram& flush_time() const { return inbox_.flush_time(); }
 
  private:
-  base::Result<void> go_on(const Recovery::Found& found);
+  base::Result<void> resume(const Recovery::Found& found);
   bool write_now(store::OperatorWrite what);
   base::Result<void> load_schedules();
   void look_at_others();

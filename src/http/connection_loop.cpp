@@ -256,14 +256,14 @@ void ConnectionLoop::advance(Connection& connection) {
   }
   if (!connection.open) return;
   if (!std::exchange(connection.queued_again, true)) {
-    post(core_->loop, connection.shared_from_this(), &ConnectionLoop::go_on);
+    post(core_->loop, connection.shared_from_this(), &ConnectionLoop::advance_again);
   }
   // The connection keeps what it has pulled until its next step. Without output its client is not behind: the
   // source is still looking.
   if (connection.stream && !connection.output.empty()) count_stream(connection);
 }
 
-void ConnectionLoop::go_on(Connection& connection) {
+void ConnectionLoop::advance_again(Connection& connection) {
   connection.queued_again = false;
   advance(connection);
 }

@@ -76,7 +76,7 @@ class ConnectionLoop {
 
   // Steps of a connection.
   void advance(Connection& connection);
-  void go_on(Connection& connection);
+  void advance_again(Connection& connection);
   Step step(Connection& connection);
   Step read_request(Connection& connection);
   Step read_end(Connection& connection);

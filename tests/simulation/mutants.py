@@ -101,9 +101,9 @@ MUTANTS = {
     ],
     # After a restart, a turn that waits for a time is never woken.
     "forgets_time": [
-        ("engine/engine.cpp", """  for (const task::TaskHead& head : found.going_on) turns_.go_on(head);""",
+        ("engine/engine.cpp", """  for (const task::TaskHead& head : found.going_on) turns_.schedule(head);""",
          """  for (const task::TaskHead& head : found.going_on) {
-    if (head.turn_state == task::TurnState::queued) turns_.go_on(head);
+    if (head.turn_state == task::TurnState::queued) turns_.schedule(head);
   }"""),
     ],
     # A child's result is lost if the turn that it woke waits for a slot.

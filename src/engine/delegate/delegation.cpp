@@ -66,7 +66,7 @@ void Delegation::handle(TurnOver over) {
 
 void Delegation::handle(TurnTakenOver taken) {
   background_.run([this, head = std::move(taken.head)] {
-    if (auto resumed = resume(head)) return turns_.go_on(head);
+    if (auto resumed = resume(head)) return turns_.schedule(head);
     background_.again([this, head] { handle(TurnTakenOver{head}); });
   });
 }

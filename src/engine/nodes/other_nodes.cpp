@@ -190,7 +190,7 @@ void OtherNodes::take_turns(const task::AgentName& agent, int most) {
     std::vector<store::Grown> grown;
     for (const task::TaskHead& head : *taken) {
       grown.push_back({head.key, head.last_event});
-      turns_.go_on(head);
+      turns_.schedule(head);
     }
     peers_.tell(grown);
   });

@@ -258,7 +258,7 @@ void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
     const task::TaskHead& head = committed.head;
     turns_.clear_suspicion(head.key);
     if (head.turn_state == task::TurnState::running) return;
-    requeue->is_elsewhere ? turns_.take_over(head) : turns_.go_on(head);
+    requeue->is_elsewhere ? turns_.take_over(head) : turns_.schedule(head);
   };
   decision.done = [this](const base::Result<Written>& written) {
     forget_deaths(written->head.key);

@@ -60,7 +60,7 @@ void Cancels::post(const CancelingPtr& request) {
   Decision decision(request);
   decision.committed = [this, request](const store::Committed& committed) {
     if (request->wakes)
-      return request->is_elsewhere ? turns_.take_over(committed.head) : turns_.go_on(committed.head);
+      return request->is_elsewhere ? turns_.take_over(committed.head) : turns_.schedule(committed.head);
     if (request->had_turn && !request->undoes) turns_.withdraw(committed.head);
   };
   decision.done = [this, request](base::Result<Written> written) {

@@ -171,7 +171,7 @@ base::Result<void> TaskService::check_answer(const task::Submission& submission)
 // The first turn of a new context gets its input from the submission, without reading the store.
 void TaskService::begin_turn(Sending& sending, const store::Committed& committed) {
   turns_.subjects().put(committed.head, sending.submission.subject);
-  if (committed.head.turn_state == task::TurnState::waiting) turns_.go_on(committed.head);
+  if (committed.head.turn_state == task::TurnState::waiting) turns_.schedule(committed.head);
   if (sending.room == Scheduler::Room::queue) {
     turns_.scheduler().enqueue(committed.head.key, sending.claim);
   }

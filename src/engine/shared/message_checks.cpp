@@ -72,8 +72,8 @@ base::Result<void> check_hops(const task::Submission& submission, const std::str
               "the request loops: agent \"" + submission.agent.value + "\" sent it, by way of other servers");
 }
 
-base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
-                                  const EngineSettings& settings) {
+base::Result<void> check_task_accepts(const task::Submission& submission, const task::TaskHead& head,
+                                      const EngineSettings& settings) {
   const bool other_context = !submission.context.empty() && submission.context != head.context;
   if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
     return fail(ErrorCode::invalid_argument, "message.contextId: the task belongs to another context");

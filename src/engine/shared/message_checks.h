@@ -32,8 +32,8 @@ base::Result<void> check_hops(const task::Submission& submission, const std::str
 
 // Checks whether an existing task takes the message: context, state, the question it answers, number of
 // messages, size.
-base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
-                                  const EngineSettings& settings);
+base::Result<void> check_task_accepts(const task::Submission& submission, const task::TaskHead& head,
+                                      const EngineSettings& settings);
 
 // Whether the task's turn waits for the time that its send named.
 bool is_delayed(const task::TaskHead& head);

@@ -85,7 +85,7 @@ void RunningTurn::attach(std::unique_ptr<agents::Execution> running) {
   std::vector<agents::DelegateResult> undelivered;
   bool cancel = false;
   const bool goes_on = state_.with([&](State& state) {
-    state.knows_log = true;  // without a call of `go_on` there is no log
+    state.knows_log = true;  // without a call of `set_log` there is no log
     if (state.phase == Phase::over || state.outcome || !shared) return false;
     state.is_starting = false;
     state.running = shared;
@@ -431,13 +431,13 @@ std::string RunningTurn::open_subagent(task::TaskKey child) const {
   return state_.with([&](const State& state) { return state.output.open_subagent(child); });
 }
 
-void RunningTurn::go_on(TurnLog log) {
+void RunningTurn::set_log(TurnLog log) {
   state_.with([&](State& state) {
     state.knows_log = true;
     state.awaited_at_begin = static_cast<int>(log.subagents.awaited().size());
     state.earlier = std::move(log.delegated);
     state.known_calls = std::move(log.own_calls);
-    state.output.go_on(std::move(log.subagents), std::move(log.said));
+    state.output.set_earlier(std::move(log.subagents), std::move(log.said));
     for (task::Subagent& child : std::exchange(state.early, {})) {
       state.output.add(std::move(child), services_.clock.now());
     }

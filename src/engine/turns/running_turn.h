@@ -82,7 +82,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   bool is_ending() const;
   // Sets the turn's log, which is empty for a turn that begins for the first time. Call before the executor
   // starts.
-  void go_on(TurnLog log);
+  void set_log(TurnLog log);
   // The origin of the turn's request, which its children inherit: the hops and the turn's trace. Set before
   // the executor starts.
   struct Lineage {
@@ -173,7 +173,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     std::vector<task::TaskKey> unneeded;  // children to cancel once all earlier output is stored
     int children = 0;                     // asked for, without a result
     int asked_for = 0;                    // of these, not yet in the log
-    bool knows_log = false;               // `go_on` was called, or the executor is attached
+    bool knows_log = false;               // `set_log` was called, or the executor is attached
     int awaited_at_begin = 0;             // children of earlier turns that have not stopped
     std::vector<task::Subagent> early;    // stops of those that came before `knows_log`
     bool delegated = false;

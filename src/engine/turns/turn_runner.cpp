@@ -247,7 +247,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
     if (auto read = take_log(run, agent, turn); !read) return base::fail(std::move(read.error()));
   } else {
     // The turn's children may end while it starts, so it must know now that its log is empty.
-    run.go_on({});
+    run.set_log({});
   }
   turn.read_child = [this](task::TaskKey child) {
     return reader_.read_committed(child, task::Depth{0, true, kToldBytesMax});
@@ -327,7 +327,7 @@ base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& a
   turn.states = std::move(log->states);
   turn.children = std::move(log->children);
   if (is_plan(agent)) turn.said = log->said;
-  run.go_on(std::move(*log));
+  run.set_log(std::move(*log));
   return {};
 }
 
@@ -391,7 +391,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
   if (run->may_have_children()) report(TurnOver{head});
   if (questions_.turnover(head)) ask(head.key);
   clear_suspicion(head.key);
-  go_on(head);
+  schedule(head);
   if (slot_held) {
     scheduler_.finished(slots_of(head.agent));
   } else {
@@ -463,7 +463,7 @@ bool TurnRunner::settled_by_run(task::TaskKey task, task::EventNumber message, c
 
 void TurnRunner::log_stop(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
   Decision decision(SettleChild{task, message, child, self(), questions_, clock_});
-  decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
+  decision.committed = [this](const store::Committed& committed) { schedule(committed.head); };
   persistent_.post(std::move(decision), "cannot store the end of a child task",
                    [this, task, message, child] { return settled_by_run(task, message, child); });
 }
@@ -473,7 +473,7 @@ Scheduler::Claim TurnRunner::claim_of(const task::TaskHead& head) const {
           head.parent ? Scheduler::Origin::child : Scheduler::Origin::earlier};
 }
 
-void TurnRunner::go_on(const task::TaskHead& head) {
+void TurnRunner::schedule(const task::TaskHead& head) {
   if (head.turn_state == task::TurnState::waiting && head.waits.until) {
     return wakes_.at(*head.waits.until, head.key, head.turn, std::string(task::account_of(head.caller)));
   }
@@ -493,7 +493,7 @@ void TurnRunner::withdraw(const task::TaskHead& head) {
 void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
   Decision decision(Wake{task, turn, self()});
   decision.answers = false;
-  decision.committed = [this](const store::Committed& committed) { go_on(committed.head); };
+  decision.committed = [this](const store::Committed& committed) { schedule(committed.head); };
   persistent_.post(std::move(decision), "cannot queue a turn that is due");
 }
 
@@ -587,7 +587,7 @@ void TurnRunner::gone_elsewhere(task::TaskKey task) {
 }
 
 void TurnRunner::take_over(const task::TaskHead& head) {
-  if (head.awaited == 0) return go_on(head);
+  if (head.awaited == 0) return schedule(head);
   report(TurnTakenOver{head});
 }
 

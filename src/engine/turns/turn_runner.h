@@ -103,9 +103,9 @@ class TurnRunner {
   void ask(task::TaskKey task, const task::TaskHead* now = nullptr);
   // Enqueues the task's turn if it is queued, or sets its timer if it waits for a time. Call it from the
   // `committed` of a change that may have done either, or at start.
-  void go_on(const task::TaskHead& head);
-  // Like `go_on`, after a change that took the turn from another node: the awaited children report to this
-  // node first.
+  void schedule(const task::TaskHead& head);
+  // Like `schedule`, after a change that took the turn from another node: the awaited children report to
+  // this node first.
   void take_over(const task::TaskHead& head);
   // This node's id; unset if the store is not shared.
   store::NodeId self() const;

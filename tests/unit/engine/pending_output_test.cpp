@@ -60,7 +60,7 @@ TEST_CASE("PendingOutput: waiting pieces of one reply become one event") {
 
 TEST_CASE("PendingOutput: a reply with its own id is continued, replaced and withdrawn") {
   PendingOutput output("t", 1, 1000, agents::AgentSettings::ReplyAs::message);
-  output.go_on({}, {{{"x"}, "once", true}});
+  output.set_earlier({}, {{{"x"}, "once", true}});
   output.add_reply({{"x"}, " more"});
   auto events = output.take();
   CHECK(text_at(events, 0).reply.value == "x");

@@ -40,7 +40,7 @@ base::Result<task::Change> Send::decide(const store::TaskRow& now) {
   const bool is_by_context = now.head.key && submission.task.empty();
   came_late = is_by_context && now.head.state != task::State::input_required;
   if (came_late) return fail(ErrorCode::conflict, "the task is no longer waiting for input");
-  auto change = now.head.key ? go_on(now) : create();
+  auto change = now.head.key ? add_to_task(now) : create();
   if (!change) return change;
   change->send = digest;
   if (const auto& audit = submission.audit)
@@ -116,9 +116,9 @@ base::Result<task::Change> Send::create() const {
   return change;
 }
 
-base::Result<task::Change> Send::go_on(const store::TaskRow& now) {
+base::Result<task::Change> Send::add_to_task(const store::TaskRow& now) {
   const task::TaskHead& head = now.head;
-  if (auto checked = check_going_on(submission, head, rules.settings); !checked) {
+  if (auto checked = check_task_accepts(submission, head, rules.settings); !checked) {
     return fail(std::move(checked.error()));
   }
   if (is_later()) return fail(ErrorCode::invalid_argument, "only a new task can have a start time (startAt)");

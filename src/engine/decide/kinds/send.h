@@ -71,7 +71,7 @@ struct Send {
  private:
   base::Result<task::Change> create() const;
   base::Result<void> delay(task::Change& change) const;
-  base::Result<task::Change> go_on(const store::TaskRow& now);
+  base::Result<task::Change> add_to_task(const store::TaskRow& now);
   task::Change answer(const task::TaskHead& head);
   void bind_children(const task::TaskHead& head, task::Change& change) const;
   std::shared_ptr<const task::Budget> budget(const task::TaskHead* before) const;

@@ -56,7 +56,7 @@ std::string PendingOutput::id(char kind, int number) const {
   return task_ + "-" + kind + std::to_string(turn_) + "." + std::to_string(number);
 }
 
-void PendingOutput::go_on(UnfinishedSubagents open, std::vector<agents::SaidReply> said) {
+void PendingOutput::set_earlier(UnfinishedSubagents open, std::vector<agents::SaidReply> said) {
   subagents_ = std::move(open);
   if (said.empty()) return;
   is_reply_alone_ = false;

@@ -26,7 +26,7 @@ class PendingOutput {
 
   // Sets the state that earlier turns or attempts left: the open subagents, and the replies to the turn's
   // message.
-  void go_on(UnfinishedSubagents open, std::vector<agents::SaidReply> said);
+  void set_earlier(UnfinishedSubagents open, std::vector<agents::SaidReply> said);
 
   // Adds an event. An event with content of its own ends the open reply or span. If the event is refused,
   // returns why, for the agent's failure. Drops the end of a subagent that is not open, and a second

@@ -52,7 +52,8 @@ void repeat_reply(task::Status& status, const std::vector<task::Part>& reply) {
 
 // The turn completed or asks, but its caller has already sent another message: the task continues with that
 // one.
-void go_on(task::Change& change, const task::TaskHead& head, StatusChanged status, const TurnEnding& ending) {
+void continue_with_next(task::Change& change, const task::TaskHead& head, StatusChanged status,
+                        const TurnEnding& ending) {
   if (status.status.state == State::completed) {
     if (status.status.message)
       change.events.push_back(
@@ -139,7 +140,7 @@ void add_ending(task::Change& change, const task::TaskHead& head, const agents::
 
   const bool may_go_on = !ending.cancel_requested && (state == State::completed || task::is_waiting(state));
   if (may_go_on && ending.next_message) {
-    go_on(change, head, std::move(status), ending);
+    continue_with_next(change, head, std::move(status), ending);
   } else {
     change.events.push_back(std::move(status));
     if (task::is_terminal(state)) change.turn->waiting_messages = 0;
