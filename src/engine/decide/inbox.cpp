@@ -149,11 +149,11 @@ bool Inbox::gather(Group& group) {
       const auto until = committed_at_ + options_.linger;
       const auto is_complete = [&] {
         const bool disk_is_free = !flushing_ && (to_flush_.empty() || holding_);
-        const bool may_run_ahead = group.begins && to_flush_.size() < options_.unflushed_max;
+        const bool may_run_ahead = group.has_unawaited && to_flush_.size() < options_.unflushed_max;
         if (before == 0 || !(disk_is_free || may_run_ahead)) return false;
         if (before >= options_.group_worth) return true;
-        const bool is_awaited = group.answers && disk_is_free;
-        return queue_.empty() && (is_awaited || base::SteadyTime::now() >= until);
+        const bool may_end_now = group.is_awaited && disk_is_free;
+        return queue_.empty() && (may_end_now || base::SteadyTime::now() >= until);
       };
       const auto is_due = [&] {
         // A callback may post more.
@@ -162,7 +162,8 @@ bool Inbox::gather(Group& group) {
         const bool has_works = !queue_.empty() && !is_delayed(group);
         return has_works || has_rows || forgets(group) || is_complete() || is_over;
       };
-      if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
+      if (before > 0 && (group.has_unawaited || !group.is_awaited))
+        may_gather_.wait_until(lock, until, is_due);
       if (before > 0) {
         may_gather_.wait(lock, is_due);
       } else {
@@ -262,9 +263,9 @@ void Inbox::fill(Group& group, std::vector<task::TaskKey>& to_load) {
       continue;
     }
     group.bytes += work->bytes;
-    const bool answers = work->refused || work->answers();
-    group.answers |= answers;
-    group.begins |= !answers;
+    const bool is_awaited = work->refused || work->is_awaited();
+    group.is_awaited |= is_awaited;
+    group.has_unawaited |= !is_awaited;
     waiting_bytes_ -= work->bytes;
     waiting_ -= work->bytes > 0 ? 1 : 0;
     group.works.push_back(std::move(work));
@@ -315,7 +316,8 @@ void Inbox::write(Group& group) {
       return put_back(group);
     }
   } while (gather(group));
-  group.answers |= std::ranges::any_of(group.works, [](const WorkPtr& work) { return work->answers(); });
+  group.is_awaited |=
+      std::ranges::any_of(group.works, [](const WorkPtr& work) { return work->is_awaited(); });
   group.writes = std::exchange(is_open_, false);
   if (!group.writes) return;
   ++visible_;
@@ -343,7 +345,7 @@ void Inbox::refuse_all(Group& group, const base::Error& error) {
   is_open_ = false;
   gone_.clear();
   written_.clear();
-  group.answers = true;
+  group.is_awaited = true;
   for (const WorkPtr& work : group.works) {
     if (work->refused) continue;
     work->undo(*this);
@@ -382,7 +384,7 @@ void Inbox::pass_on(Group group) {
     return tell_committed(works);
   }
   if (!held_.empty()) group.hold_until = std::min(group.hold_until, held_.back().hold_until);
-  const bool waits = !group.answers && held_.size() + 1 < options_.unflushed_max;
+  const bool waits = !group.is_awaited && held_.size() + 1 < options_.unflushed_max;
   held_.push_back(std::move(group));
   {
     std::lock_guard lock(mutex_);
@@ -408,7 +410,7 @@ void Inbox::note_answers(Group& group) {
   for (const WorkPtr& work : group.works) {
     const task::TaskHead* const head = work->changed();
     if (head == nullptr) continue;
-    if (work->answers()) {
+    if (work->is_awaited()) {
       answer_times_.answered(head->key, group.at);
     } else {
       answer_times_.begun(head->key, head->agent, group.at);
@@ -490,7 +492,7 @@ bool Inbox::next_to_flush(Groups& groups) {
     may_flush_.wait(lock, [this] { return done_ || !to_flush_.empty(); });
     if (to_flush_.empty()) return false;
     const auto somebody_hears = [this] {
-      return done_ || std::ranges::any_of(to_flush_, [](const Group& group) { return group.answers; });
+      return done_ || std::ranges::any_of(to_flush_, [](const Group& group) { return group.is_awaited; });
     };
     if (!somebody_hears()) {
       holding_ = true;

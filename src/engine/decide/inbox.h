@@ -5,7 +5,7 @@
 // Flushes: where they are quick and few callers wait, the engine's thread makes them itself, because waking
 // another thread takes about as long. Otherwise a second thread flushes and calls back, and the next group is
 // decided meanwhile; so the slower the disk, the larger the groups. A group that has decisions nobody outside
-// waits for (see `Decision::answers`), mostly beginnings of turns, is committed even while the disk is busy,
+// waits for (see Decision::is_awaited), mostly beginnings of turns, is committed even while the disk is busy,
 // so that agents can work meanwhile; one flush then serves several groups. If nobody outside waits for any of
 // them, the flush is held back for a moment, because most turns answer at once; longer if the agents lately
 // did.
@@ -84,9 +84,9 @@ struct Decision {
   // Called when the change is durable, or was refused: by `decide`, by the store's rules (see
   // TaskStore::apply), or with task_not_found, overloaded (the inbox is full) or unavailable.
   Done done;
-  bool answers = true;    // somebody outside waits for it to be durable
-  bool may_wait = false;  // it may be delayed (InboxOptions::delay), to join a larger group
-  std::size_t bytes = 0;  // approximate size
+  bool is_awaited = true;  // somebody outside waits for it to be durable
+  bool may_wait = false;   // it may be delayed (InboxOptions::delay), to join a larger group
+  std::size_t bytes = 0;   // approximate size
 };
 
 struct InboxOptions {
@@ -182,8 +182,8 @@ class Inbox {
     std::vector<WorkPtr> works;
     std::size_t bytes = 0;
     std::uint64_t number = 0;
-    bool answers = false;                       // somebody outside waits for it
-    bool begins = false;                        // it has a decision that nobody outside waits for
+    bool is_awaited = false;                    // somebody outside waits for it
+    bool has_unawaited = false;                 // it has a decision that nobody outside waits for
     bool writes = false;                        // it has something to flush
     std::uint64_t place = 0;                    // among all groups
     base::SteadyTime::time_point at{};          // of its commit

@@ -47,7 +47,7 @@ class Inbox::Work {
   virtual ~Work() = default;
   // The task whose row it needs, if any.
   virtual task::TaskKey task() const { return {}; }
-  virtual bool answers() const { return true; }
+  virtual bool is_awaited() const { return true; }
   // The task that it has changed, once it is committed; null: none.
   virtual const task::TaskHead* changed() const { return nullptr; }
   // The delivery whose result it is, if any.
@@ -77,7 +77,7 @@ class Inbox::Decided final : public Work {
   }
 
   task::TaskKey task() const override { return decision_.task; }
-  bool answers() const override { return decision_.answers || !result_; }
+  bool is_awaited() const override { return decision_.is_awaited || !result_; }
   const task::TaskHead* changed() const override { return result_ ? &result_->head : nullptr; }
 
   base::Result<void> apply(Inbox& inbox) override {

@@ -115,7 +115,7 @@ void TaskService::route(const SendingPtr& sending) {
   sending->task = *target ? (*target)->key : task::TaskKey();
   Decision decision(sending);
   decision.bytes = task::weight_of(sending->submission);
-  decision.answers = sending->submission.waits_for == task::WaitsFor::acknowledgement;
+  decision.is_awaited = sending->submission.waits_for == task::WaitsFor::acknowledgement;
   decision.committed = [this, sending](const store::Committed& committed) {
     begin_turn(*sending, committed);
   };

@@ -129,7 +129,7 @@ void TurnRunner::begin_turn(task::TaskKey task, const task::AgentName& agent) {
   if (!quarantine_.admits(task)) return scheduler_.finished(agent);
   const auto enrolled = std::make_shared<std::shared_ptr<RunningTurn>>();
   Decision decision(BeginTurn{task, self(), catalogue_, clock_});
-  decision.answers = false;
+  decision.is_awaited = false;
   decision.committed = [this, agent, enrolled](const store::Committed& committed) {
     if (committed.head.turn_state == task::TurnState::running)
       return run_if_early(*enrolled = enroll(committed.head));
@@ -492,7 +492,7 @@ void TurnRunner::withdraw(const task::TaskHead& head) {
 // Queues the turn because its time has come. No-op if it no longer waits.
 void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
   Decision decision(Wake{task, turn, self()});
-  decision.answers = false;
+  decision.is_awaited = false;
   decision.committed = [this](const store::Committed& committed) { schedule(committed.head); };
   persistent_.post(std::move(decision), "cannot queue a turn that is due");
 }

@@ -125,7 +125,7 @@ TEST_CASE("Inbox: a held beginning is flushed in time although decisions that ma
   bench.inbox->settle();
   std::promise<void> told;
   Decision begun = bench.add_text("begun", keys[0]);
-  begun.answers = false;
+  begun.is_awaited = false;
   begun.done = [&](const auto&) { told.set_value(); };
   bench.inbox->post(std::move(begun));
   bench.inbox->post(piece(bench, "waits", keys[1]));

@@ -226,7 +226,7 @@ TEST_CASE("Inbox: with random faults, acknowledged changes are stored and failed
       for (int i = 0; i < 100; ++i) {
         const task::TaskKey key = keys[static_cast<std::size_t>(from + i) % keys.size()];
         Decision decision = bench.add_text("x", key);
-        decision.answers = i % 3 > 0;
+        decision.is_awaited = i % 3 > 0;
         decision.done = [&stored, key](const base::Result<Written>& written) {
           if (!written) return;
           ++stored[key];

@@ -23,7 +23,7 @@ store::FaultPlan noting(std::vector<std::thread::id>& threads) {
 // A decision that nobody waits for, as the beginning of a turn, whose agent answers at once.
 Decision begun_and_answered(InboxBench& bench, task::TaskKey key) {
   Decision decision = bench.add_text("begun", key);
-  decision.answers = false;
+  decision.is_awaited = false;
   decision.committed = [&bench, key](const auto&) { bench.inbox->post(bench.add_text("answered", key)); };
   return decision;
 }
@@ -103,7 +103,7 @@ TEST_CASE(
   bench.start();
   for (int i = 0; i < 3; ++i) {
     Decision alone = bench.add_text("alone", key);
-    alone.answers = false;
+    alone.is_awaited = false;
     bench.inbox->post(std::move(alone));
     bench.inbox->settle();
     bench.inbox->settle_reads();
@@ -143,7 +143,7 @@ TEST_CASE("Inbox: what callbacks post while the inbox stops is flushed too, by e
     bench.inbox->post(bench.add_text("first", key));
     bench.inbox->settle();
     Decision last = bench.add_text("last", key);
-    last.answers = false;
+    last.is_awaited = false;
     last.done = [&](const auto&) { bench.inbox->post(bench.add_text("posted late", key)); };
     bench.inbox->post(std::move(last));
     bench.stop();

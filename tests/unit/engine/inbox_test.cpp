@@ -281,7 +281,7 @@ TEST_CASE("Inbox: decisions without answers are committed during a flush, and on
   for (int i = 0; i < 3; ++i) {
     std::promise<void> committed;
     Decision quiet = bench.create("quiet-" + std::to_string(i));
-    quiet.answers = false;
+    quiet.is_awaited = false;
     quiet.committed = [&](const auto&) { committed.set_value(); };
     bench.inbox->post(std::move(quiet));
     REQUIRE(committed.get_future().wait_for(patience()) == std::future_status::ready);
@@ -303,7 +303,7 @@ TEST_CASE("Inbox: a group without answers waits for one with an answer, and one 
   bench.start();
   std::promise<void> committed;
   Decision quiet = bench.create("quiet");
-  quiet.answers = false;
+  quiet.is_awaited = false;
   quiet.committed = [&](const auto&) { committed.set_value(); };
   bench.inbox->post(std::move(quiet));
   committed.get_future().wait();
@@ -321,7 +321,7 @@ TEST_CASE("Inbox: a refusal is reported without waiting for `hold`") {
   InboxBench bench(options);
   bench.start();
   Decision quiet = bench.add_text("lost", {99});
-  quiet.answers = false;
+  quiet.is_awaited = false;
   bench.inbox->post(std::move(quiet));
   bench.inbox->settle();
   CHECK(bench.told == Texts{"lost: task_not_found"});
@@ -345,7 +345,7 @@ TEST_CASE("Inbox: a group without answers is flushed after `hold` at the latest"
   std::promise<void> done;
   bench.start();
   Decision quiet = bench.create("quiet");
-  quiet.answers = false;
+  quiet.is_awaited = false;
   quiet.done = [&](const auto&) { done.set_value(); };
   bench.inbox->post(std::move(quiet));
   CHECK(done.get_future().wait_for(patience()) == std::future_status::ready);
@@ -359,7 +359,7 @@ TEST_CASE("Inbox: all changes of a flush are published before the first `done`")
   bench.start();
   std::promise<task::TaskKey> made;
   Decision quiet = bench.create("quiet");
-  quiet.answers = false;
+  quiet.is_awaited = false;
   quiet.committed = [&](const store::Committed& change) { made.set_value(change.head.key); };
   std::vector<std::int64_t> found;
   std::atomic<std::int64_t> quiet_key = 0;
