@@ -60,7 +60,7 @@ class Engine {
 
   // See Inbox.
   bool store_is_writable() { return inbox_.store_is_writable(); }
-  bool tells_many() const { return inbox_.tells_many(); }
+  bool calls_many_back() const { return inbox_.calls_many_back(); }
   // Runs `work` after `time`, or never once the engine has drained. `work` must not block.
   void after(std::chrono::milliseconds time, std::function<void()> work) {
     background_.timers().after(time, std::move(work));

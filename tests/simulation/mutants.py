@@ -65,9 +65,9 @@ MUTANTS = {
     }
     may_gather_.notify_one();
     wait_for(heard_, groups.back().place);
-    call_back(groups, flush_busy_, flush_telling_);
+    call_back(groups, flush_busy_, flush_calling_);
 """, """    wait_for(heard_, groups.back().place);
-    call_back(groups, flush_busy_, flush_telling_);
+    call_back(groups, flush_busy_, flush_calling_);
     flush(groups);
     {
       std::lock_guard lock(mutex_);
@@ -79,7 +79,7 @@ MUTANTS = {
     # The same by the engine's thread, where the disk is quick.
     "publish_before_own_flush": [
         ("engine/decide/inbox.cpp", """  flush(groups);
-  call_back(groups, engine_busy_, engine_telling_);""", """  call_back(groups, engine_busy_, engine_telling_);
+  call_back(groups, engine_busy_, engine_calling_);""", """  call_back(groups, engine_busy_, engine_calling_);
   flush(groups);"""),
     ],
     # A row that was loaded does not wake the engine's thread.

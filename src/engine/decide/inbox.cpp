@@ -157,7 +157,7 @@ bool Inbox::gather(Group& group) {
       };
       const auto is_due = [&] {
         // A callback may post more.
-        is_over = stopping_ && queue_.empty() && (before > 0 || (untold_ == 0 && loading_.empty()));
+        is_over = stopping_ && queue_.empty() && (before > 0 || (uncalled_ == 0 && loading_.empty()));
         const bool has_rows = group.works.empty() && !loaded_.empty();
         const bool has_works = !queue_.empty() && !is_delayed(group);
         return has_works || has_rows || forgets(group) || is_complete() || is_over;
@@ -381,16 +381,16 @@ void Inbox::pass_on(Group group) {
   for (const WorkPtr& work : group.works) works.push_back(work.get());
   if (held_.empty() && !flushes_itself(group)) {
     hand_over(std::move(group));
-    return tell_committed(works);
+    return call_committed(works);
   }
   if (!held_.empty()) group.hold_until = std::min(group.hold_until, held_.back().hold_until);
   const bool waits = !group.is_awaited && held_.size() + 1 < options_.unflushed_max;
   held_.push_back(std::move(group));
   {
     std::lock_guard lock(mutex_);
-    ++untold_;
+    ++uncalled_;
   }
-  tell_committed(works);
+  call_committed(works);
   if (!waits || base::SteadyTime::now() >= held_.back().hold_until) flush_held();
 }
 
@@ -401,7 +401,7 @@ bool Inbox::flushes_itself(const Group& group) {
   const std::chrono::nanoseconds mean(flush_mean_.load(std::memory_order_relaxed));
   if (options_.peers != nullptr || mean.count() < 0 || mean >= options_.quick_flush) return false;
   std::lock_guard lock(mutex_);
-  return untold_ == 0;
+  return uncalled_ == 0;
 }
 
 // Decides how long the group's flush may wait for the answers of the turns that it begins.
@@ -425,7 +425,7 @@ void Inbox::hand_over(Group group) {
     std::unique_lock lock(mutex_);
     may_gather_.wait(lock, [this] { return to_flush_.size() < options_.unflushed_max || holding_; });
     to_flush_.push_back(std::move(group));
-    ++untold_;
+    ++uncalled_;
   }
   may_flush_.notify_one();
 }
@@ -433,12 +433,12 @@ void Inbox::hand_over(Group group) {
 void Inbox::flush_held() {
   Groups groups = std::exchange(held_, {});
   flush(groups);
-  call_back(groups, engine_busy_, engine_telling_);
+  call_back(groups, engine_busy_, engine_calling_);
 }
 
 // Calls `committed` of each work. The flushing thread owns the works already, but calls them back only after
 // this.
-void Inbox::tell_committed(const std::vector<Work*>& works) {
+void Inbox::call_committed(const std::vector<Work*>& works) {
   {
     const base::Burst together;
     BusyLaps laps(engine_busy_);
@@ -466,7 +466,7 @@ void Inbox::run_flushes() {
     }
     may_gather_.notify_one();
     wait_for(heard_, groups.back().place);
-    call_back(groups, flush_busy_, flush_telling_);
+    call_back(groups, flush_busy_, flush_calling_);
   }
 }
 
@@ -511,9 +511,9 @@ bool Inbox::next_to_flush(Groups& groups) {
 // All groups are published before any work is called back, so that a reply that waits for a later group finds
 // it. They are also published before settle_reads returns, because live logs must not be older than a read of
 // the store.
-void Inbox::call_back(Groups& groups, base::BusyTime& busy, std::size_t& telling) {
-  const auto told = static_cast<int>(groups.size());
-  for (const Group& group : groups) telling += group.works.size();
+void Inbox::call_back(Groups& groups, base::BusyTime& busy, std::size_t& calling) {
+  const auto count = static_cast<int>(groups.size());
+  for (const Group& group : groups) calling += group.works.size();
   {
     const base::Burst together;
     BusyLaps laps(busy);
@@ -536,19 +536,19 @@ void Inbox::call_back(Groups& groups, base::BusyTime& busy, std::size_t& telling
       }
     }
   }
-  telling = 0;
+  calling = 0;
   {
     std::lock_guard lock(mutex_);
-    untold_ -= told;
+    uncalled_ -= count;
   }
   may_gather_.notify_one();
 }
 
-bool Inbox::tells_many() const {
+bool Inbox::calls_many_back() const {
   constexpr std::size_t kMany = 8;
   const auto self = base::this_thread_id();
-  return (self == flush_thread_.get_id() && flush_telling_ > kMany) ||
-         (self == engine_thread_.get_id() && engine_telling_ > kMany);
+  return (self == flush_thread_.get_id() && flush_calling_ > kMany) ||
+         (self == engine_thread_.get_id() && engine_calling_ > kMany);
 }
 
 void Inbox::announce(const store::Committed& committed) {

@@ -165,7 +165,7 @@ class Inbox {
 
   // Returns true if this is a `done` callback and so many of them are being called that answers should be
   // made on other threads, because the next flush waits for these callbacks.
-  bool tells_many() const;
+  bool calls_many_back() const;
 
   // How long each flush has taken.
   const base::Histogram& flush_time() const { return flush_time_; }
@@ -216,7 +216,7 @@ class Inbox {
   bool flushes_itself(const Group& group);
   void note_answers(Group& group);
   void hand_over(Group group);
-  void tell_committed(const std::vector<Work*>& works);
+  void call_committed(const std::vector<Work*>& works);
   void flush_held();
   // The loaders' threads.
   void load(task::TaskKey key);
@@ -225,7 +225,7 @@ class Inbox {
   bool next_to_flush(Groups& groups);
   // The thread that flushes.
   void flush(const Groups& groups);
-  void call_back(Groups& groups, base::BusyTime& busy, std::size_t& telling);
+  void call_back(Groups& groups, base::BusyTime& busy, std::size_t& calling);
   void announce(const store::Committed& committed);
   void note_grown(const store::Committed& committed);
   void tell_peers();
@@ -246,7 +246,7 @@ class Inbox {
   std::atomic<std::uint64_t> heard_{0};       // groups whose `committed` were called
   std::atomic<std::int64_t> flush_mean_{-1};  // in nanoseconds; negative: not known
   // Works being called back by each of the two threads, which never call back at once.
-  std::size_t engine_telling_ = 0, flush_telling_ = 0;
+  std::size_t engine_calling_ = 0, flush_calling_ = 0;
   // Changes to report to all other nodes, and changes to report to followers only; the thread that flushes.
   std::vector<store::Grown> grown_, own_grown_;
   std::atomic<std::int64_t> pending_{0};  // works that have not been called back
@@ -280,7 +280,7 @@ class Inbox {
   std::deque<Group> to_flush_;
   bool flushing_ = false;  // a flush is in progress
   bool holding_ = false;   // the flushing thread waits for another group
-  int untold_ = 0;         // groups committed but not called back
+  int uncalled_ = 0;       // groups committed but not called back
   bool stopping_ = false;  // no more works
   bool done_ = false;      // no more groups
 

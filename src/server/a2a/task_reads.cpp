@@ -56,7 +56,7 @@ void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::
     reader.is_at_hand(task, as_of) ? answer() : call->read_later(answer);
   };
   // By the time the other thread comes to it, the task may have left memory.
-  if (call->services.engine.tells_many() && reader.is_at_hand(task, as_of)) return call->later(answer_here);
+  if (call->services.engine.calls_many_back() && reader.is_at_hand(task, as_of)) return call->later(answer_here);
   answer_here();
 }
 
