@@ -10,7 +10,7 @@ namespace {
 
 using base::Result;
 
-constexpr std::size_t kAtHandMax = 64 << 10;
+constexpr std::size_t kQuickReadMax = 64 << 10;
 // Waits with close deadlines expire together, because each expiry scans all waits.
 constexpr std::chrono::milliseconds kExpiryStep{50};
 constexpr std::chrono::milliseconds kReadAgain{250};  // after a read that failed
@@ -23,8 +23,8 @@ task::Task fold(const LiveLog& log, const task::Depth& depth, std::optional<task
   return std::move(fold).take();
 }
 
-bool is_small(const LiveLogPtr& log) {
-  return log && log->whole && log->head.bytes <= kAtHandMax;
+bool is_small_and_whole(const LiveLogPtr& log) {
+  return log && log->whole && log->head.bytes <= kQuickReadMax;
 }
 
 // Whether the log has no replies and no messages, except the user's from event `unanswered` on.
@@ -81,14 +81,14 @@ Result<task::Task> TaskReader::read(const task::TaskRef& ref, const task::Depth&
   return read(found->key, depth);
 }
 
-bool TaskReader::is_at_hand(task::TaskKey key, std::optional<task::EventNumber> as_of) const {
+bool TaskReader::is_quick_to_read(task::TaskKey key, std::optional<task::EventNumber> as_of) const {
   LiveLogPtr log = live_.log(key);
   const bool has_it = log && as_of && *as_of <= log->head.last_event;
-  return is_small(has_it ? std::move(log) : current(std::move(log)));
+  return is_small_and_whole(has_it ? std::move(log) : current(std::move(log)));
 }
 
-bool TaskReader::is_at_hand(const task::TaskRef& ref) const {
-  return is_small(current(live_.log(ref)));
+bool TaskReader::is_quick_to_read(const task::TaskRef& ref) const {
+  return is_small_and_whole(current(live_.log(ref)));
 }
 
 Result<std::vector<task::Event>> TaskReader::events(task::TaskKey key, task::EventNumber after,

@@ -36,8 +36,8 @@ class TaskReader {
                                 std::optional<task::EventNumber> as_of = {}) const;
   base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const;
   // Whether a read of this task, as it is now or just after event `as_of`, is cheap and needs no disk.
-  bool is_at_hand(task::TaskKey key, std::optional<task::EventNumber> as_of) const;
-  bool is_at_hand(const task::TaskRef& ref) const;
+  bool is_quick_to_read(task::TaskKey key, std::optional<task::EventNumber> as_of) const;
+  bool is_quick_to_read(const task::TaskRef& ref) const;
   // At most `limit` events with numbers above `after`, in order; fewer if they are large.
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const;
   base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const;

@@ -263,7 +263,7 @@ namespace {
 
 // Whether the task's row must be read from the disk.
 bool get_reads_disk(const Call& call, const Request& request) {
-  return !call.services.engine.reader().is_at_hand(call.ref(std::get<TaskRequest>(request).id));
+  return !call.services.engine.reader().is_quick_to_read(call.ref(std::get<TaskRequest>(request).id));
 }
 
 // Whether the send looks for a task or resolves a webhook's host.

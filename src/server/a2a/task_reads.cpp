@@ -53,10 +53,11 @@ void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::
                    std::function<void()> answer) {
   const engine::TaskReader& reader = call->services.engine.reader();
   const auto answer_here = [call, &reader, task, as_of, answer = std::move(answer)] {
-    reader.is_at_hand(task, as_of) ? answer() : call->read_later(answer);
+    reader.is_quick_to_read(task, as_of) ? answer() : call->read_later(answer);
   };
   // By the time the other thread comes to it, the task may have left memory.
-  if (call->services.engine.calls_many_back() && reader.is_at_hand(task, as_of)) return call->later(answer_here);
+  if (call->services.engine.calls_many_back() && reader.is_quick_to_read(task, as_of))
+    return call->later(answer_here);
   answer_here();
 }
 
