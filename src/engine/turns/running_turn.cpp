@@ -36,7 +36,7 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       is_elsewhere_(settings.executor == agents::AgentSettings::Kind::a2a ||
                     settings.executor == agents::AgentSettings::Kind::ag_ui),
       is_model_(settings.executor == agents::AgentSettings::Kind::openai),
-      is_short_(settings.executor == agents::AgentSettings::Kind::workflow),
+      is_plan_(settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(settings.plan && settings.plan->undoes),
       tells_next_(has_turn_on_cancel(settings)),
       state_(std::in_place, std::move(head), services.settings, settings.reply_as) {}
@@ -195,7 +195,7 @@ bool RunningTurn::ready(std::function<void()> when_ready) {
 
 // Checks the schema of a question before it is asked. A faulty schema is removed if the agent runs on another
 // server; otherwise the turn must fail, and the reason is returned.
-std::string RunningTurn::heed_schema(task::Message& question) const {
+std::string RunningTurn::vet_schema(task::Message& question) const {
   const agents::QuestionLimits& limits = services_.settings.questions;
   const agents::SchemaReport report = agents::check_schema(question, limits);
   const auto warn = [this](const json::SchemaProblem& problem, const char* consequence) {
@@ -218,7 +218,7 @@ std::string RunningTurn::heed_schema(task::Message& question) const {
 
 void RunningTurn::finish(agents::Outcome outcome) {
   if (auto* asked = std::get_if<agents::Asked>(&outcome)) {
-    if (std::string fault = heed_schema(asked->message); !fault.empty())
+    if (std::string fault = vet_schema(asked->message); !fault.empty())
       outcome = agents::Failed{std::move(fault)};
   }
   state_.with([&](State& state) {
@@ -336,7 +336,7 @@ void RunningTurn::committed(const store::Committed& committed) {
   if (when_ready) when_ready();
   cancel_unneeded();
   if (over) return end();
-  heed_deadline();
+  update_deadline();
   flush();
 }
 
@@ -513,7 +513,7 @@ void RunningTurn::questions_changed(const task::TaskHead* now) {
     state_.with([&](State& state) {
       if (state.phase != Phase::over && now->version > state.head.version) state.head = *now;
     });
-    heed_deadline();
+    update_deadline();
   }
   flush();
 }
@@ -557,14 +557,14 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
     const bool too_many = state.children + state.awaited_at_begin >= children_max_;
     // Hidden agents ask the questions of plans and call the tools of models; only these may delegate to them.
     const bool is_tool = request.agent == agents::kToolAgent;
-    const bool is_hidden = is_tool ? !is_model_ : request.agent.starts_with('~') && !is_short_;
+    const bool is_hidden = is_tool ? !is_model_ : request.agent.starts_with('~') && !is_plan_;
     std::string refusal = is_hidden    ? "agent not found: \"" + request.agent + "\""
                           : is_unaware ? "the task is being canceled"
                           : too_many   ? "this turn has too many open child tasks"
                                        : admit(state, request, nth);
     state.delegated = true;
     ++state.asked_for;
-    const bool pauses = ++state.children == 1 && !is_short_;
+    const bool pauses = ++state.children == 1 && !is_plan_;
     return Next{true, pauses, std::move(refusal), state.head.agent, nth};
   });
   if (!next.refusal.empty()) return no_child(request.agent, request.id, next.refusal, false);
@@ -634,7 +634,7 @@ void RunningTurn::arm_deadline(std::chrono::milliseconds time) {
 }
 
 // Pauses the deadline while the task waits for its caller, because that time is not the agent's.
-void RunningTurn::heed_deadline() {
+void RunningTurn::update_deadline() {
   struct Next {
     base::EventLoop::TimerId stops = 0;
     std::optional<std::chrono::milliseconds> goes_on;
@@ -656,7 +656,7 @@ void RunningTurn::heed_deadline() {
 // The budget's time also runs while the task waits for its caller. A plan's turn is too short to need a
 // timer.
 void RunningTurn::arm_budget_end() {
-  if (!budget_->until || is_short_) return;
+  if (!budget_->until || is_plan_) return;
   const auto left = std::max(*budget_->until - services_.clock.now(), base::Duration(0));
   const auto timer = services_.background.timers().after(left, [self = shared_from_this()] {
     self->force(agents::Failed{task::excess(*self->budget_, {}, *self->budget_->until)});
@@ -710,7 +710,7 @@ void RunningTurn::count(State& state, const task::EventBody& body) const {
     state.taken.children += kept->used.children;
   }
   const bool is_over = budget_->tokens && state.taken.tokens > *budget_->tokens;
-  if (!is_over || answers_whole_ || is_short_ || state.outcome) return;
+  if (!is_over || answers_whole_ || is_plan_ || state.outcome) return;
   if (std::holds_alternative<task::Usage>(body)) state.outcome = agents::Failed{excess_of(state)};
 }
 
@@ -719,7 +719,7 @@ void RunningTurn::count_end(State& state, const task::Subagent& child) const {
   state.taken.tokens += child.tokens;
   state.taken.children += child.children;
   const bool is_over = budget_->tokens && child.tokens > 0 && state.taken.tokens > *budget_->tokens;
-  if (is_over && !is_short_ && !state.outcome) state.outcome = agents::Failed{excess_of(state)};
+  if (is_over && !is_plan_ && !state.outcome) state.outcome = agents::Failed{excess_of(state)};
 }
 
 std::string RunningTurn::excess_of(const State& state) const {

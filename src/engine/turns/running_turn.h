@@ -116,7 +116,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void questions_changed(const task::TaskHead* now = nullptr);
 
   task::TaskHead head() const;
-  bool is_plan() const { return is_short_; }
+  bool is_plan() const { return is_plan_; }
   bool is_over() const;
   // Returns true if the turn was abandoned: another one, here or on another node, continues its work.
   bool is_abandoned() const {
@@ -197,7 +197,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   static bool may_wait(const State& state, agents::Waits& waits);
   static bool may_end(const State& state);
   bool is_urgent(const State& state) const;
-  std::string heed_schema(task::Message& question) const;
+  std::string vet_schema(task::Message& question) const;
   static bool may_log_children(const State& state);
   void pass_on(agents::DelegateResult result);
   void force(agents::Outcome outcome);
@@ -211,7 +211,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   std::string excess_of(const State& state) const;
   bool is_used_up(const State& state) const;
   void arm_deadline(std::chrono::milliseconds time);
-  void heed_deadline();
+  void update_deadline();
   bool question_turns_over() const;
   void flush();
   base::Result<task::Change> decide(const store::TaskRow& now);
@@ -232,7 +232,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   const std::chrono::milliseconds cancel_grace_;
   const bool is_elsewhere_;  // its agent runs on another server
   const bool is_model_;
-  const bool is_short_;    // never waits while it runs, so it keeps its slot
+  const bool is_plan_;     // never waits while it runs, so it keeps its slot
   const bool undoes_;      // it runs a plan that undoes its steps when canceled
   const bool tells_next_;  // the next turn learns of a cancel if this one waits
   base::Guarded<State> state_;
