@@ -174,13 +174,12 @@ void TurnRunner::run(const std::shared_ptr<RunningTurn>& run, std::optional<stor
   // This is the engine's thread, so a turn that reads the store or computes while it starts, as a plan does,
   // runs in the background.
   const bool reads_nothing = first && first->message.reference_tasks.empty() && !run->is_plan();
-  if (reads_nothing) return execute(run, std::move(first));
-  in_background(run, [this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); });
-}
-
-void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
-  run->started();
-  start(run, std::move(first));
+  auto begin = [this, run, first = std::move(first)]() mutable {
+    run->started();
+    start(run, std::move(first));
+  };
+  if (reads_nothing) return begin();
+  in_background(run, std::move(begin));
 }
 
 void TurnRunner::start(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
@@ -377,11 +376,11 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);
   const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
-  // Whoever is told of each change (on_stored) has this already.
-  const bool is_told = static_cast<bool>(wiring_.on_stored);
-  const auto level = failed && !is_told     ? spdlog::level::warn
-                     : went_well || is_told ? spdlog::level::debug
-                                            : spdlog::level::info;
+  // The listener of each stored change (EngineWiring::on_stored) has this already.
+  const bool has_listener = static_cast<bool>(wiring_.on_stored);
+  const auto level = failed && !has_listener     ? spdlog::level::warn
+                     : went_well || has_listener ? spdlog::level::debug
+                                                 : spdlog::level::info;
   if (spdlog::should_log(level)) {
     const std::string reason = failed ? base::loggable(run->failure()) : std::string();
     spdlog::log(level, "{} turn {} ended, task state {}{}{}", facts_of(head), head.turn.value,

@@ -134,7 +134,6 @@ class TurnRunner {
   bool begins_early(const task::AgentName& agent) const;
   void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
   void in_background(const std::shared_ptr<RunningTurn>& run, std::function<void()> work);
-  void execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});
   void start(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
   void not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error);
   base::Result<agents::Turn> describe(RunningTurn& run, const agents::Agent& agent,
