@@ -78,7 +78,7 @@ Engine::~Engine() {
 
 base::Result<int> Engine::start() {
   if (usage_) {
-    if (auto counted = usage_->count(leaving_->store, [] {}); !counted)
+    if (auto counted = usage_->count(removing_->store, [] {}); !counted)
       return base::fail(std::move(counted.error()));
   }
   if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
@@ -90,7 +90,7 @@ base::Result<int> Engine::start() {
   notes_stop_ = settings_.quarantine && !is_shared && write_now(store::ProgramStops{false});
   if (auto resumed = resume(*found); !resumed) return base::fail(std::move(resumed.error()));
   if (auto taken = load_schedules(); !taken) return base::fail(std::move(taken.error()));
-  if (leaving_) leaving_->retention.start();
+  if (removing_) removing_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (auto read = keys_.start(); !read) return base::fail(std::move(read.error()));
   if (others_) others_->start();
@@ -136,7 +136,7 @@ void Engine::count_after(std::chrono::milliseconds pause) {
     background_.run_low([this] {
       if (wiring_.peers->is_alone()) return count_after(kCountEvery);
       const auto since = base::SteadyTime::now();
-      if (const auto counted = usage_->count(leaving_->store, [this] { await_stored(); }); !counted)
+      if (const auto counted = usage_->count(removing_->store, [this] { await_stored(); }); !counted)
         spdlog::warn("cannot count the callers' stored tasks: {}", counted.error().for_log);
       const auto took = std::chrono::ceil<std::chrono::milliseconds>(base::SteadyTime::now() - since);
       count_after(std::max(kCountEvery, kCountRest * took));
@@ -178,10 +178,10 @@ void Engine::set_retention(store::RetentionStore& store) {
     inbox_.set_usage(
         &usage_.emplace(settings_.caller_tasks_max, settings_.caller_bytes_max, wiring_.peers != nullptr));
   }
-  leaving_.emplace(store, inbox_, cancels_, catalogue_, background_, clock_, settings_, wiring_.peers,
-                   [this](const task::AuditEntry& entry) { return operators_.write(entry); });
-  jobs_.set_erasure(leaving_->erasure);
-  leaving_->erasure.set_keys(keys_);
+  removing_.emplace(store, inbox_, cancels_, catalogue_, background_, clock_, settings_, wiring_.peers,
+                    [this](const task::AuditEntry& entry) { return operators_.write(entry); });
+  jobs_.set_erasure(removing_->erasure);
+  removing_->erasure.set_keys(keys_);
 }
 
 base::Result<void> Engine::catalogue_changed() {
@@ -203,7 +203,7 @@ void Engine::drain() {
   live_.end_waits();
   background_.stop();
   inbox_.settle();
-  if (leaving_) leaving_->erasure.stop();
+  if (removing_) removing_->erasure.stop();
   if (wiring_.peers != nullptr) wiring_.peers->leave();
 }
 
@@ -213,7 +213,7 @@ Engine::Counts Engine::counts() const {
           live_.counts(),
           turns_.waiting_for_time(),
           schedules_.counts(),
-          leaving_ ? leaving_->retention.counts() : Retention::Counts(),
+          removing_ ? removing_->retention.counts() : Retention::Counts(),
           stats_.statuses(State::submitted),
           stats_.statuses(State::completed),
           stats_.statuses(State::failed),

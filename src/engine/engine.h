@@ -38,7 +38,7 @@ class Engine {
   // tasks stay.
   void set_retention(store::RetentionStore& store);
   // Null without set_retention.
-  Erasure* erasure() { return leaving_ ? &leaving_->erasure : nullptr; }
+  Erasure* erasure() { return removing_ ? &removing_->erasure : nullptr; }
 
   // Recovers the turns that an earlier run left unfinished; returns how many.
   base::Result<int> start();
@@ -130,10 +130,11 @@ class Engine {
   Conversations conversations_;
   Recovery recovery_;
   Schedules schedules_;
-  struct Leaving {
-    Leaving(store::RetentionStore& kept, Inbox& inbox, Cancels& cancels, const agents::Catalogue& catalogue,
-            Background& background, const base::Clock& clock, const EngineSettings& settings,
-            store::Peers* peers, Erasure::Audit audit)
+  // The parts that remove tasks from the store; see set_retention.
+  struct Removing {
+    Removing(store::RetentionStore& kept, Inbox& inbox, Cancels& cancels, const agents::Catalogue& catalogue,
+             Background& background, const base::Clock& clock, const EngineSettings& settings,
+             store::Peers* peers, Erasure::Audit audit)
         : store(kept),
           removals(kept, inbox, background),
           retention(kept, removals, cancels, catalogue, background, clock, settings.retention, peers),
@@ -143,7 +144,7 @@ class Engine {
     Retention retention;
     Erasure erasure;
   };
-  std::optional<Leaving> leaving_;
+  std::optional<Removing> removing_;
   OperatorActions actions_;
   BulkJobs jobs_;
   ApiKeys keys_;
