@@ -27,6 +27,8 @@ namespace {
 constexpr std::string_view kNoDefault =
     "there is no default agent: use /agents/<name>/; GET /agents lists the agents";
 constexpr std::string_view kNothing = "nothing is served at this path";
+constexpr std::string_view kWrongOrigin =
+    "web pages of this origin may not call this server: add it to the setting cors.origins";
 constexpr std::size_t kSmallBody = 16 << 10;
 
 http::Reply method_not_allowed(std::string_view allow) {
@@ -182,13 +184,13 @@ void Pipeline::serve_sign_in(const ExchangePtr& exchange, const ServerOptions& o
 
 void Pipeline::call_operator(const ExchangePtr& exchange, const ServerOptions& options) const {
   const http::Request& request = exchange->request();
-  const auto who = authenticate_operator(options, request);
-  if (who) {
+  const auto by = authenticate_operator(options, request);
+  if (by) {
     exchange->use_reserve();  // so that callers' streams cannot keep operators out
-    return operators_->handle(exchange, *who);
+    return operators_->handle(exchange, *by);
   }
-  refuse_caller(request, who.error(),
-                [exchange, error = who.error()] { exchange->reply(operate::error_reply(error)); });
+  refuse_caller(request, by.error(),
+                [exchange, error = by.error()] { exchange->reply(operate::error_reply(error)); });
 }
 
 void Pipeline::route(const ExchangePtr& exchange) const {
@@ -377,6 +379,12 @@ std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& reques
                              std::chrono::steady_clock::now());
 }
 
+bool Pipeline::admits_origin(const http::Request& request) const {
+  if (origin_may_call(services_.options, request)) return true;
+  note_refusal(request, "web pages of its origin may not call (cors.origins)");
+  return false;
+}
+
 template <class Refuse>
 void Pipeline::refuse_caller(const http::Request& request, const base::Error& error, Refuse&& refuse) const {
   const auto wait = note_wrong_token(request, error);
@@ -388,10 +396,8 @@ template <class Refuse>
 std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Target& target,
                                            Refuse&& refuse) const {
   const http::Request& request = exchange->request();
-  if (!origin_may_call(services_.options, request)) {
-    note_refusal(request, "web pages of its origin may not call (cors.origins)");
-    exchange->reply(plain_error(
-        403, "web pages of this origin may not call this server: add it to the setting cors.origins"));
+  if (!admits_origin(request)) {
+    exchange->reply(plain_error(403, kWrongOrigin));
     return std::nullopt;
   }
   auto caller = identify(services_.options, request, target.agent->name);
@@ -454,10 +460,7 @@ void Pipeline::serve_resource(const ExchangePtr& exchange, std::string_view path
 
 void Pipeline::serve_agents(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
-  if (!origin_may_call(services_.options, request)) {
-    return exchange->reply(plain_error(
-        403, "web pages of this origin may not call this server: add it to the setting cors.origins"));
-  }
+  if (!origin_may_call(services_.options, request)) return exchange->reply(plain_error(403, kWrongOrigin));
   http::Reply answer = agents_reply(services_, request, base_url_);
   if (answer.status != 401) return exchange->reply(std::move(answer));
   refuse_caller(request, {base::ErrorCode::unauthenticated, {}, {}},
@@ -552,11 +555,7 @@ void Pipeline::serve_conversations(const ExchangePtr& exchange, const Target& ta
 // checked before the method, because Gemini CLI sends HEAD and reads the challenge of the 401.
 void Pipeline::serve_mcp(const ExchangePtr& exchange, const PathMatch& found) const {
   const http::Request& request = exchange->request();
-  if (!origin_may_call(services_.options, request)) {
-    note_refusal(request, "web pages of its origin may not call (cors.origins)");
-    return exchange->reply(plain_error(
-        403, "web pages of this origin may not call this server: add it to the setting cors.origins"));
-  }
+  if (!admits_origin(request)) return exchange->reply(plain_error(403, kWrongOrigin));
   if (const auto error = refused_everywhere(services_, request))
     return refuse_caller(request, *error, [exchange, error = *error] { exchange->reply(refusal(error)); });
   if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
@@ -574,13 +573,9 @@ void Pipeline::serve_openai(const ExchangePtr& exchange, const PathMatch& found)
     reply.headers.emplace_back("Allow", found.allow);
     return exchange->reply(std::move(reply));
   }
-  if (!origin_may_call(services_.options, request)) {
-    note_refusal(request, "web pages of its origin may not call (cors.origins)");
-    return exchange->reply(openai::error_reply(
-        {base::ErrorCode::permission_denied,
-         "web pages of this origin may not call this server: add it to the setting cors.origins",
-         {}}));
-  }
+  if (!admits_origin(request))
+    return exchange->reply(
+        openai::error_reply({base::ErrorCode::permission_denied, std::string(kWrongOrigin), {}}));
   if (const auto error = refused_everywhere(services_, request))
     return refuse_caller(request, *error,
                          [exchange, error = *error] { exchange->reply(openai::error_reply(error)); });

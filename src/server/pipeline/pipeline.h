@@ -144,6 +144,8 @@ class Pipeline {
   template <class Refuse>
   std::optional<Admitted> admitted(const ExchangePtr& exchange, const Target& target, Refuse&& refuse) const;
   void note_refusal(const http::Request& request, std::string_view reason) const;
+  // Returns false, and logs the refusal, if the request comes from a web page that may not call.
+  bool admits_origin(const http::Request& request) const;
   // Logs that the caller is refused, and returns how long to delay that.
   std::chrono::milliseconds note_wrong_token(const http::Request& request, const base::Error& error) const;
   template <class Refuse>
