@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "protocol/mcp/mcp.h"
-#include "server/mcp/reach.h"
+#include "server/mcp/admit.h"
 
 namespace baton::server::mcp {
 

@@ -11,11 +11,11 @@
 #include "protocol/mcp/elicitation.h"
 #include "server/a2a/negotiation.h"
 #include "server/admission/access.h"
+#include "server/mcp/admit.h"
 #include "server/mcp/call.h"
 #include "server/mcp/handles.h"
 #include "server/mcp/listen.h"
 #include "server/mcp/listing.h"
-#include "server/mcp/reach.h"
 #include "server/mcp/resources.h"
 #include "server/mcp/tool_calls.h"
 #include "server/shared/answers.h"
@@ -75,7 +75,7 @@ void on_initialize(const IncomingPtr& in) {
   protocol::mcp::Session session{
       std::string(protocol::mcp::agreed_version(params["protocolVersion"].string())),
       protocol::mcp::abilities_in(params["capabilities"])};
-  const auto by = for_any(in->entry, in->head());
+  const auto by = admitted_for_any(in->entry, in->head());
   if (by) {
     constexpr int kNonceBytes = 16;
     reply.headers.emplace_back(kSessionHeader, protocol::mcp::make_session_id(session, by->caller.value,
@@ -95,7 +95,7 @@ void on_list(const IncomingPtr& in) {
 void on_call(const IncomingPtr& in) {
   if (in->is_elsewhere()) return in->fail(kElsewhere);
   const Value params = in->request.params;
-  auto named = for_tool(in->entry, in->head(), params["name"].string());
+  auto named = admitted_for_tool(in->entry, in->head(), params["name"].string());
   if (!named) return in->fail({protocol::mcp::kInvalidParams, "name: there is no such tool"});
   call_tool(in->call(std::move(named->by), "tools/call"), *named->tool, params);
 }
@@ -119,7 +119,7 @@ template <class F>
 void on_task(const IncomingPtr& in, std::string_view method, F&& act) {
   if (!takes_handles(in)) return;
   const task::TaskId id{in->request.params["taskId"].str()};
-  auto by = for_task(in->entry, in->head(), id);
+  auto by = admitted_for_task(in->entry, in->head(), id);
   if (!by) return in->fail({protocol::mcp::kInvalidParams, "there is no such task"});
   act(in->call(std::move(*by), method), id);
 }
@@ -141,7 +141,7 @@ void on_cancel(const IncomingPtr& in) {
 void on_read(const IncomingPtr& in) {
   const std::string uri = in->request.params["uri"].str();
   const auto name = protocol::mcp::read_resource_uri(uri);
-  auto by = name ? for_task(in->entry, in->head(), name->task) : std::nullopt;
+  auto by = name ? admitted_for_task(in->entry, in->head(), name->task) : std::nullopt;
   if (!by) return in->fail(no_such_resource(in->request, uri));
   read_resource(in->call(std::move(*by), "resources/read"), *name, uri);
 }
@@ -165,7 +165,7 @@ std::vector<Heard> tasks_to_hear(const IncomingPtr& in) {
     if (ids.size() == most) break;
     ids.push_back({one.str()});
   }
-  auto found = for_tasks(in->entry, in->head(), ids);
+  auto found = admitted_for_tasks(in->entry, in->head(), ids);
   std::vector<Heard> tasks;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (found[i])
@@ -175,7 +175,7 @@ std::vector<Heard> tasks_to_hear(const IncomingPtr& in) {
 }
 
 void on_listen(const IncomingPtr& in) {
-  auto first = for_any(in->entry, in->head());
+  auto first = admitted_for_any(in->entry, in->head());
   if (!first) return in->fail({protocol::mcp::kInvalidParams, "there is no tool for this caller"});
   const McpCallPtr call = in->call(std::move(*first), "subscriptions/listen");
   const bool hears_tools = in->request.params["notifications"]["toolsListChanged"].boolean();
@@ -257,7 +257,7 @@ void on_notification(const Entry& entry, const http::Request& head, const Reques
 void on_response(const IncomingPtr& in) {
   const auto id = json::Document::view_of(in->request.id);
   const auto asked = protocol::mcp::read_asking_id(id.root().string());
-  auto by = asked ? for_task(in->entry, in->head(), asked->task) : std::nullopt;
+  auto by = asked ? admitted_for_task(in->entry, in->head(), asked->task) : std::nullopt;
   if (!by) return in->exchange->reply(accepted());
   const McpCallPtr call = in->call(std::move(*by), "elicitation/create");
   const auto refused = [in](const base::Error& error) {
@@ -286,7 +286,7 @@ void on_response(const IncomingPtr& in) {
 bool enter_session(const Entry& entry, const http::Request& head, Request& request) {
   const std::string id = session_of(head);
   if (id.empty() || request.is_modern || request.method == "initialize") return true;
-  const auto by = for_any(entry, head);
+  const auto by = admitted_for_any(entry, head);
   const auto session = by ? protocol::mcp::read_session_id(id, by->caller.value) : std::nullopt;
   if (session) request.client = session->client;
   return session.has_value();
@@ -297,7 +297,7 @@ const Failure kNoSession{protocol::mcp::kInvalidRequest, "Mcp-Session-Id: there 
 // The stream of a session, for what belongs to no call.
 void listen_in_session(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry) {
   Request request;
-  auto by = for_any(entry, exchange->request());
+  auto by = admitted_for_any(entry, exchange->request());
   if (!by || !enter_session(entry, exchange->request(), request))
     return exchange->reply(failure_reply({}, kNoSession));
   if (entry.reached) entry.reached(*by->endpoint.agent);
@@ -326,7 +326,7 @@ void resume(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry)
     request.progress_token = place.progress_token;
     if (!enter_session(entry, exchange->request(), request))
       return exchange->reply(failure_reply({}, kNoSession));
-    auto by = for_task(entry, exchange->request(), place.task);
+    auto by = admitted_for_task(entry, exchange->request(), place.task);
     if (!by) return exchange->reply(plain_error(404, "there is no such stream"));
     if (entry.reached) entry.reached(*by->endpoint.agent);
     if (by->note) by->note->calls("tools/call");

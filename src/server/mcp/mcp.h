@@ -13,23 +13,19 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string_view>
 
+#include "server/admission/admit_by_body.h"
 #include "server/mcp/list_changes.h"
 #include "server/mcp/running_calls.h"
-#include "server/shared/endpoint.h"
 
 namespace baton::server::mcp {
 
 // Where a request came in.
-struct Entry {
-  const Services& services;
-  std::string_view address;    // see Endpoint
+struct Entry : server::Entry {
   std::optional<Admitted> at;  // the path of one agent, with its caller; unset: the path of all
   std::function<void(const agents::Agent&)> reached;  // told once, which agent the request is for
   const RunningCalls& running;
   const ListChanges& list_changes;
-  RequestNotePtr note = {};  // null: requests are not recorded
 };
 
 // Handles a POST or a GET of an origin that may call.

@@ -7,8 +7,8 @@
 
 #include "protocol/mcp/echoes.h"
 #include "protocol/mcp/elicitation.h"
+#include "server/mcp/admit.h"
 #include "server/mcp/call.h"
-#include "server/mcp/reach.h"
 
 namespace baton::server::mcp {
 

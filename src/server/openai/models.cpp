@@ -31,7 +31,7 @@ void list_models(const RequestPtr& request) {
 }
 
 void get_model(const RequestPtr& request) {
-  const auto by = for_model(*request, request->id);
+  const auto by = admitted_for_model(*request, request->id);
   if (!by) return request->refuse(by.error());
   std::string body;
   json::Writer out(body);

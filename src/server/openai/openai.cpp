@@ -71,7 +71,7 @@ void Request::reply(std::string json) const {
   exchange->reply(std::move(reply));
 }
 
-tl::expected<Admitted, Failure> for_model(const Request& request, std::string_view name) {
+tl::expected<Admitted, Failure> admitted_for_model(const Request& request, std::string_view name) {
   const auto unknown = [&] { return tl::unexpected(protocol::openai::no_such_model(name)); };
   // Hidden agents have names that no agent's folder can have.
   if (!agents::is_agent_name(name)) return unknown();

@@ -19,7 +19,7 @@
 #include <span>
 
 #include "protocol/openai/errors.h"
-#include "server/admission/reach.h"
+#include "server/admission/admit_by_body.h"
 #include "server/chat/run_claims.h"
 #include "server/shared/path_table.h"
 
@@ -27,7 +27,7 @@ namespace baton::server::openai {
 
 std::span<const PathRow> paths();
 
-struct Entry : Door {
+struct Entry : server::Entry {
   chat::RunClaims& claims;
   std::function<void(const agents::Agent&)> reached;  // told once, which agent the request is for
 };

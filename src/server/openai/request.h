@@ -28,7 +28,8 @@ struct Request {
 using RequestPtr = std::shared_ptr<Request>;  // held by pending callbacks
 
 // The request as one for the agent of this name, or the failure to answer with.
-tl::expected<Admitted, protocol::openai::Failure> for_model(const Request& request, std::string_view name);
+tl::expected<Admitted, protocol::openai::Failure> admitted_for_model(const Request& request,
+                                                                     std::string_view name);
 
 // The request as a run of the agent. `begins`: it may begin a run or follow one, and takes a place among the
 // caller's streams. Null if it has been refused.

@@ -63,7 +63,7 @@ void continue_at(const task::TaskHead& head, Asked& asked) {
 
 // The agent and the call for a request that begins a run. Null if it has been refused.
 CallPtr call_to_begin(const RequestPtr& request, Asked& asked) {
-  auto by = for_model(*request, asked.model);
+  auto by = admitted_for_model(*request, asked.model);
   if (!by) {
     request->refuse(by.error());
     return nullptr;

@@ -7,9 +7,9 @@
 #include "server/a2a/json_rpc.h"
 #include "server/a2a/rest.h"
 #include "server/admission/access.h"
+#include "server/admission/admit_by_body.h"
 #include "server/admission/hosts.h"
 #include "server/admission/page_tokens.h"
-#include "server/admission/reach.h"
 #include "server/admission/resource_metadata.h"
 #include "server/chat/conversation_events.h"
 #include "server/chat/conversation_paths.h"
@@ -561,7 +561,7 @@ void Pipeline::serve_mcp(const ExchangePtr& exchange, const PathMatch& found) co
   if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
   const auto reached = [exchange](const agents::Agent& agent) { exchange->reached(agent, Protocol::mcp); };
   mcp::handle(exchange,
-              {services_, base_url_, std::nullopt, reached, running_, list_changes_, exchange->note()});
+              {{services_, base_url_, exchange->note()}, std::nullopt, reached, running_, list_changes_});
 }
 
 // As for MCP: the body names the agent, or an id the task.
@@ -598,7 +598,7 @@ void Pipeline::serve_agent_mcp(const ExchangePtr& exchange, const Target& target
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
   if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
-  mcp::handle(exchange, {services_, base_url_, std::move(*by), {}, running_, list_changes_});
+  mcp::handle(exchange, {{services_, base_url_}, std::move(*by), {}, running_, list_changes_});
 }
 
 void Pipeline::serve_json_rpc(const ExchangePtr& exchange, const Target& target) const {

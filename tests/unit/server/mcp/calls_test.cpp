@@ -115,7 +115,8 @@ struct Bench {
     if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
     const auto exchange = std::make_shared<Exchange>(std::move(request));
     exchanges.push_back(exchange);
-    server::mcp::handle(exchange, {services, "http://127.0.0.1:80", std::nullopt, {}, running, list_changes});
+    server::mcp::handle(exchange,
+                        {{services, "http://127.0.0.1:80"}, std::nullopt, {}, running, list_changes});
     return exchange;
   }
   ExchangePtr post(std::string body, std::vector<std::pair<std::string, std::string>> headers) {

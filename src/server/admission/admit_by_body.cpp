@@ -1,4 +1,4 @@
-#include "server/admission/reach.h"
+#include "server/admission/admit_by_body.h"
 
 #include <algorithm>
 #include <utility>
@@ -30,15 +30,16 @@ std::optional<base::Error> refused_everywhere(const Services& services, const ht
   return refused;
 }
 
-std::optional<Admitted> admitted_at(const Door& door, const http::Request& head, const agents::Agent& agent) {
-  auto caller = identify(door.services.options, head, agent.name);
+std::optional<Admitted> admitted_at(const Entry& entry, const http::Request& head,
+                                    const agents::Agent& agent) {
+  auto caller = identify(entry.services.options, head, agent.name);
   if (!caller) return std::nullopt;
-  if (door.note) door.note->came_from(caller->caller);
-  const bool is_default = &agent == door.services.catalogue.default_agent();
-  return Admitted{door.services,
-                  {&agent, false, door.address, is_default},
+  if (entry.note) entry.note->came_from(caller->caller);
+  const bool is_default = &agent == entry.services.catalogue.default_agent();
+  return Admitted{entry.services,
+                  {&agent, false, entry.address, is_default},
                   std::move(caller->caller),
-                  door.note,
+                  entry.note,
                   std::move(caller->child_agents),
                   caller->scopes,
                   std::move(caller->subject)};
@@ -48,21 +49,21 @@ bool may_be_id(const task::TaskId& id) {
   return !id.empty() && id.value.size() <= kIdMax;
 }
 
-std::optional<Admitted> admitted_for(const Door& door, const http::Request& head,
+std::optional<Admitted> admitted_for(const Entry& entry, const http::Request& head,
                                      std::span<const agents::Agent* const> agents, const task::TaskId& id) {
-  return std::move(admitted_for(door, head, agents, std::span(&id, 1)).front());
+  return std::move(admitted_for(entry, head, agents, std::span(&id, 1)).front());
 }
 
-std::vector<std::optional<Admitted>> admitted_for(const Door& door, const http::Request& head,
+std::vector<std::optional<Admitted>> admitted_for(const Entry& entry, const http::Request& head,
                                                   std::span<const agents::Agent* const> agents,
                                                   std::span<const task::TaskId> ids) {
   std::vector<std::optional<Admitted>> found(ids.size()), at;
   auto left = std::ranges::count_if(ids, may_be_id);
   // Tasks in memory first: the others cost a read of the store for each agent.
-  const engine::LiveTasks& live = door.services.engine.live();
+  const engine::LiveTasks& live = entry.services.engine.live();
   for (const bool in_memory : {true, false}) {
     for (std::size_t agent = 0; agent < agents.size() && left > 0; ++agent) {
-      if (agent == at.size()) at.push_back(admitted_at(door, head, *agents[agent]));
+      if (agent == at.size()) at.push_back(admitted_at(entry, head, *agents[agent]));
       const std::optional<Admitted>& by = at[agent];
       for (std::size_t i = 0; by && i < ids.size(); ++i) {
         if (found[i] || !may_be_id(ids[i])) continue;

@@ -1,9 +1,9 @@
-#include "server/mcp/reach.h"
+#include "server/mcp/admit.h"
 
 #include <utility>
 
 #include "server/admission/access.h"
-#include "server/admission/reach.h"
+#include "server/admission/admit_by_body.h"
 
 namespace baton::server::mcp {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 std::optional<Admitted> admitted_to(const Entry& entry, const http::Request& head,
                                     const agents::Agent& agent) {
   if (entry.at) return entry.at;
-  return admitted_at({entry.services, entry.address, entry.note}, head, agent);
+  return admitted_at(entry, head, agent);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ std::vector<const Tool*> tools_for(const Entry& entry, const http::Request& head
   return tools;
 }
 
-std::optional<Admitted> for_any(const Entry& entry, const http::Request& head) {
+std::optional<Admitted> admitted_for_any(const Entry& entry, const http::Request& head) {
   if (entry.at) return entry.at;
   for (const Tool& tool : entry.services.catalogue.tools()) {
     if (auto by = admitted_to(entry, head, *tool.agent)) return by;
@@ -40,7 +40,8 @@ std::optional<Admitted> for_any(const Entry& entry, const http::Request& head) {
   return std::nullopt;
 }
 
-std::optional<ToolRequest> for_tool(const Entry& entry, const http::Request& head, std::string_view name) {
+std::optional<ToolRequest> admitted_for_tool(const Entry& entry, const http::Request& head,
+                                             std::string_view name) {
   const agents::Catalogue& catalogue = entry.services.catalogue;
   const Tool* const tool =
       entry.at ? catalogue.find_tool_of(*entry.at->endpoint.agent, name) : catalogue.find_tool(name);
@@ -50,12 +51,13 @@ std::optional<ToolRequest> for_tool(const Entry& entry, const http::Request& hea
   return ToolRequest{tool, std::move(*by)};
 }
 
-std::optional<Admitted> for_task(const Entry& entry, const http::Request& head, const task::TaskId& id) {
-  return std::move(for_tasks(entry, head, std::span(&id, 1)).front());
+std::optional<Admitted> admitted_for_task(const Entry& entry, const http::Request& head,
+                                          const task::TaskId& id) {
+  return std::move(admitted_for_tasks(entry, head, std::span(&id, 1)).front());
 }
 
-std::vector<std::optional<Admitted>> for_tasks(const Entry& entry, const http::Request& head,
-                                               std::span<const task::TaskId> ids) {
+std::vector<std::optional<Admitted>> admitted_for_tasks(const Entry& entry, const http::Request& head,
+                                                        std::span<const task::TaskId> ids) {
   std::vector<std::optional<Admitted>> found;
   if (entry.at) {
     const bool is_offered = entry.at->endpoint.agent->settings.tool.is_offered;
@@ -64,7 +66,7 @@ std::vector<std::optional<Admitted>> for_tasks(const Entry& entry, const http::R
   }
   std::vector<const agents::Agent*> agents;
   for (const Tool& tool : entry.services.catalogue.tools()) agents.push_back(tool.agent);
-  return admitted_for({entry.services, entry.address, entry.note}, head, agents, ids);
+  return admitted_for(entry, head, agents, ids);
 }
 
 }  // namespace baton::server::mcp
