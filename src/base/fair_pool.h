@@ -1,6 +1,6 @@
 // FairPool: a WorkerPool whose threads are shared fairly among the owners of the queued work. Owners take
-// turns, and one owner never occupies more than half of the threads. So while one owner is busy, the work of
-// a second one starts at once.
+// turns, and one owner never occupies more than half of the threads, nor of the queue. So while one owner is
+// busy, the work of a second one starts at once, and is taken however much the first one submits.
 //
 // Threads: `try_submit` from any thread. Functions may block. The rest is as in WorkerPool.
 #pragma once
@@ -24,23 +24,40 @@ class FairPool {
  public:
   FairPool(std::string name, int threads, std::size_t queue_max,
            ThreadPriority priority = ThreadPriority::normal)
-      : name_(name), share_(std::max(threads / 2, 1)), pool_(std::move(name), threads, queue_max, priority) {}
+      : name_(name),
+        share_(std::max(threads / 2, 1)),
+        threads_(static_cast<std::size_t>(std::max(threads, 1))),
+        queue_max_(queue_max),
+        pool_(std::move(name), threads, threads_, priority) {}
 
-  // Returns false and leaves `work` with the caller if the pool is full or stopping.
+  // Returns false and leaves `work` with the caller if the pool or the owner's half of the queue is full, or
+  // the pool is stopping.
   [[nodiscard]] bool try_submit(const std::string& owner, std::function<void()>&& work) {
-    // The work is queued before the thread is requested, so that the thread finds it.
+    // The work is queued before the thread is requested, so that the thread finds it. A request that no
+    // thread has taken yet serves for it, too: otherwise a pool that is never idle would collect requests.
+    bool fits = false, requests = false;
     state_.with([&](State& state) {
+      const auto known = state.lanes.find(owner);
+      const std::size_t waiting = known == state.lanes.end() ? 0 : known->second.queue.size();
+      fits = state.waiting < queue_max_ && waiting < std::max<std::size_t>(queue_max_ / 2, 1);
+      if (!fits) return;
       Lane& lane = state.lanes[owner];
-      if (lane.queue.empty()) state.rotation.push_back(owner);
+      if (waiting == 0) state.rotation.push_back(owner);
       lane.queue.push_back(std::move(work));
+      ++state.waiting;
+      requests = state.requests < threads_;
+      if (requests) ++state.requests;
     });
+    if (!requests) return fits;
     if (pool_.try_submit([this] { work_on(); })) return true;
     return state_.with([&](State& state) {
+      --state.requests;
       const auto lane = state.lanes.find(owner);
       // A busy thread has taken the work in the meantime.
       if (lane == state.lanes.end() || lane->second.queue.empty()) return true;
       work = std::move(lane->second.queue.back());
       lane->second.queue.pop_back();
+      --state.waiting;
       if (lane->second.queue.empty()) std::erase(state.rotation, owner);
       forget_if_idle(state, owner);
       return false;
@@ -57,6 +74,8 @@ class FairPool {
   struct State {
     std::unordered_map<std::string, Lane> lanes;
     std::deque<std::string> rotation;  // owners with something queued, the next one first
+    std::size_t waiting = 0;           // functions, of all owners
+    std::size_t requests = 0;          // for threads, that none has taken
   };
   struct Next {
     std::string owner;
@@ -66,6 +85,7 @@ class FairPool {
   // Runs queued work until none is left that may run now. Work whose owner is at its limit is taken later, by
   // a thread that finishes a function of the same owner.
   void work_on() {
+    state_.with([](State& state) { --state.requests; });
     for (Next next = take(); next.work; next = take()) {
       try {
         next.work();
@@ -89,6 +109,7 @@ class FairPool {
         if (lane.running >= share_) continue;
         Next next{*owner, std::move(lane.queue.front())};
         lane.queue.pop_front();
+        --state.waiting;
         ++lane.running;
         state.rotation.erase(owner);
         if (!lane.queue.empty()) state.rotation.push_back(next.owner);
@@ -105,6 +126,8 @@ class FairPool {
 
   const std::string name_;
   const int share_;
+  const std::size_t threads_;
+  const std::size_t queue_max_;
   Guarded<State> state_;
   WorkerPool pool_;  // last: its threads use the rest
 };

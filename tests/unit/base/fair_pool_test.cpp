@@ -55,6 +55,43 @@ TEST_CASE("FairPool: owners take turns, and all that is queued runs") {
   CHECK(ran == std::vector<std::string>{"ann", "bob", "cat", "ann", "bob", "ann"});
 }
 
+TEST_CASE("FairPool: one owner never has more than half of the queue") {
+  FairPool pool("test", 1, 6);
+  std::promise<void> gate, begun;
+  const auto open = gate.get_future().share();
+  REQUIRE(pool.try_submit("ann", [&, open] {
+    begun.set_value();
+    open.wait();
+  }));
+  begun.get_future().get();
+  std::vector<std::string> ran;
+  const auto submit = [&](const char* owner) {
+    return pool.try_submit(owner, [&ran, owner] { ran.emplace_back(owner); });
+  };
+  for (int i = 0; i < 3; ++i) CHECK(submit("ann"));
+  CHECK_FALSE(submit("ann"));
+  CHECK(submit("bob"));
+  gate.set_value();
+  pool.stop();
+  CHECK(ran == std::vector<std::string>{"ann", "bob", "ann", "ann"});
+}
+
+TEST_CASE("FairPool: a pool that is never idle takes as much as an idle one") {
+  constexpr int kMany = 20;
+  FairPool pool("test", 1, 2);
+  std::vector<std::promise<void>> begun(kMany), gates(kMany);
+  for (int i = 0; i < kMany; ++i) {
+    REQUIRE(pool.try_submit("ann", [&begin = begun[i], open = gates[i].get_future().share()] {
+      begin.set_value();
+      open.wait();
+    }));
+    if (i > 0) gates[i - 1].set_value();
+    begun[i].get_future().get();
+  }
+  gates.back().set_value();
+  pool.stop();
+}
+
 TEST_CASE(
     "FairPool: a function that does not fit is not taken, and an exception ends its own function only") {
   FairPool pool("test", 1, 1);
