@@ -294,7 +294,13 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
     api_keys_->set_on_used([this] { engine_.after(kStoreUsedAfter, [this] { store_used_keys(); }); });
     engine_.api_keys().set_took([this](const engine::ApiKeys::Keys& keys) { take_api_keys(keys); });
   }
-  if (jwt_) issuer_keys_.emplace(*jwt_, config.proxy, dependencies.calls);
+  if (!jwt_) return;
+  // One network may have as many tokens waiting as requests may wait for a worker.
+  token_checks_.emplace("token-check", 1, 2 * limits.work_queue_max);
+  jwt_->set_apart([this](const std::string& owner, std::function<void()> work) {
+    return token_checks_->try_submit(owner, std::move(work));
+  });
+  issuer_keys_.emplace(*jwt_, config.proxy, dependencies.calls);
 }
 
 Service::SignIn::SignIn(const Config& config, const Dependencies& dependencies, const Service& service)
@@ -330,6 +336,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
         server::Pipeline::operator_error, pipeline_.hooks());
     return serve({http, grpc, operators}, read_again, signals);
   }();
+  if (token_checks_) token_checks_->stop();
   operator_readers_.stop();
   if (sign_in_) {
     sign_in_->provider.stop();

@@ -23,6 +23,7 @@
 #include "app/signing_keys.h"
 #include "app/supervisor.h"
 #include "base/clock.h"
+#include "base/fair_pool.h"
 #include "base/guarded.h"
 #include "base/worker_pool.h"
 #include "engine/engine.h"
@@ -149,6 +150,7 @@ class Service {
   };
   std::optional<SignIn> sign_in_;                 // none if nobody can
   CardChecks* card_checks_ = nullptr;             // of sign_with
+  std::optional<base::FairPool> token_checks_;    // none without issuers; before the keys, which use it
   std::optional<IssuerKeys> issuer_keys_;         // none without issuers
   std::optional<CertificateWatch> certificates_;  // while TLS is served
 };

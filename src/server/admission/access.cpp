@@ -267,10 +267,11 @@ base::Result<Operator> authenticate_operator(const ServerOptions& options, const
   return Operator{known->caller.value, may_act, known->scopes, known->agents, known->binds_children};
 }
 
-bool await_token(const ServerOptions& options, const http::Request& request, std::function<void()> done) {
-  if (!options.jwt) return false;
+TokenSource::Wait await_token(const ServerOptions& options, const http::Request& request,
+                              std::function<void()> done) {
   const std::string_view given = bearer_token(request.header("Authorization"));
-  return !given.empty() && options.jwt->await(given, std::move(done));
+  if (!options.jwt || given.empty()) return TokenSource::Wait::none;
+  return options.jwt->await(given, network_of(client_address(options, request)), std::move(done));
 }
 
 bool has_quick_token(const ServerOptions& options, const http::Request& request) {

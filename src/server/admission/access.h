@@ -43,9 +43,9 @@ base::Result<Identity> identify(const ServerOptions& options, const http::Reques
 // session_of.
 base::Result<PageSource> page_source(const ServerOptions& options, const http::Request& request);
 
-// Calls `done` once the keys that the request's token needs are fetched, or after two seconds. Returns false,
-// and does not call it, if the token needs none.
-bool await_token(const ServerOptions& options, const http::Request& request, std::function<void()> done);
+// Waits for the request's token to be checked, and for the keys that it needs (TokenSource::await).
+TokenSource::Wait await_token(const ServerOptions& options, const http::Request& request,
+                              std::function<void()> done);
 
 // Whether finding the request's token takes little time: the token has no signature, or its signature was
 // checked a short time ago, or the request has no token.

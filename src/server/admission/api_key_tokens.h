@@ -41,7 +41,7 @@ class ApiKeyTokens final : public TokenSource {
 
   Found find(std::string_view secret) override;
   TokenPtr named(std::string_view id) const override;
-  bool await(std::string_view, std::function<void()>) override { return false; }
+  Wait await(std::string_view, const std::string&, std::function<void()>) override { return Wait::none; }
   std::vector<Issuer> issuers() const override { return {}; }
 
   // The keys that were used since the last call, with the minute of their last use.

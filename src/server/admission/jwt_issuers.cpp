@@ -262,7 +262,25 @@ bool JwtIssuers::wants_keys(const std::string& issuer) {
   return comes;
 }
 
-bool JwtIssuers::await(std::string_view secret, std::function<void()> done) {
+TokenSource::Wait JwtIssuers::await(std::string_view secret, const std::string& from,
+                                    std::function<void()> done) {
+  if (!apart_) return await_keys_of(secret, std::move(done)) ? Wait::begun : Wait::none;
+  if (is_quick(secret)) return Wait::none;
+  auto work = [this, secret = std::string(secret), from, done = std::move(done)] {
+    // The thread that brings the keys checks no signatures with them.
+    const auto check = [this, secret, from, done] {
+      const bool is_taken = apart_(from, [this, secret, done] {
+        (void)find(secret);
+        done();
+      });
+      if (!is_taken) done();
+    };
+    if (!await_keys_of(secret, check)) done();
+  };
+  return apart_(from, std::move(work)) ? Wait::begun : Wait::full;
+}
+
+bool JwtIssuers::await_keys_of(std::string_view secret, std::function<void()> done) {
   if (!find(secret).is_pending) return false;
   const auto jws = jose::parse_jws(secret);
   return await_keys(issuer_in(jws->payload), std::move(done));

@@ -30,6 +30,8 @@ class JwtIssuers final : public TokenSource {
  public:
   // Runs work after a time; may drop it when the program ends.
   using After = std::function<void(std::chrono::milliseconds, std::function<void()>)>;
+  // Runs work on another thread, fairly between its owners. Returns false, and drops it, if too much waits.
+  using Apart = std::function<bool(const std::string& owner, std::function<void()>)>;
 
   // `clock`: for the times in tokens. `steady`: for the age of keys and of known tokens.
   JwtIssuers(const base::Clock& clock, const base::Clock& steady, After after);
@@ -40,14 +42,15 @@ class JwtIssuers final : public TokenSource {
 
   Found find(std::string_view secret) override;
   bool is_quick(std::string_view secret) override;
-  bool await(std::string_view secret, std::function<void()> done) override;
+  Wait await(std::string_view secret, const std::string& from, std::function<void()> done) override;
   std::vector<TokenSource::Issuer> issuers() const override;
 
   // Reads an ID token, whose signature is checked like that of access tokens. Fails with unavailable while
   // the issuer's keys are being fetched (await_keys), else like read_id_claims.
   base::Result<SignedIn> read_id_token(const SignInRules& rules, std::string_view nonce,
                                        std::string_view text);
-  // Like `await`, for the keys of one issuer.
+  // Calls `done` once the keys of the issuer are fetched, or after two seconds. Returns false, and does not
+  // call it, if they are not being fetched.
   bool await_keys(const std::string& issuer, std::function<void()> done);
   // The rules of an issuer; null: it is not configured.
   std::shared_ptr<const server::Issuer> rules_of(std::string_view issuer) const;
@@ -67,6 +70,9 @@ class JwtIssuers final : public TokenSource {
   // Called when a fetch becomes due earlier than `next_due` said. Set it before the first request; it must
   // not block.
   void set_on_due(std::function<void()> on_due) { on_due_ = std::move(on_due); }
+  // Where `await` checks signatures; without it on the calling thread. Set it before the first request, and
+  // end its work before the issuers'.
+  void set_apart(Apart apart) { apart_ = std::move(apart); }
 
   void add_to(base::MetricsText& out) const;
 
@@ -118,6 +124,8 @@ class JwtIssuers final : public TokenSource {
     Found refused = {};
   };
   using Fits = bool (*)(const server::Issuer&, std::string_view typ);
+  // Like await_keys, for the keys that the token needs.
+  bool await_keys_of(std::string_view secret, std::function<void()> done);
   Signed check(std::string_view secret, Fits fits);
   Found verify(std::string_view secret, const std::string& digest);
   // Returns the result that is remembered for the token with this SHA-256, and drops it if it is too old.
@@ -130,6 +138,7 @@ class JwtIssuers final : public TokenSource {
   const base::Clock& steady_;
   const After after_;
   std::function<void()> on_due_;
+  Apart apart_;
   base::Guarded<State> state_;
 };
 

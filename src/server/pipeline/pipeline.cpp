@@ -143,9 +143,19 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
 // The stage token, for servers with issuers. Returns false if there is nothing to wait for; else calls
 // `go_on` later.
 bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const {
+  const http::Request& request = exchange->request();
   // The thread that calls this may not block; the loop's finds a worker.
-  return await_token(services_.options, exchange->request(),
-                     [exchange, go_on] { exchange->on_loop([exchange, go_on] { exchange->block(go_on); }); });
+  const auto waits = await_token(services_.options, request, [exchange, go_on] {
+    exchange->on_loop([exchange, go_on] { exchange->block(go_on); });
+  });
+  if (waits != TokenSource::Wait::full) return waits == TokenSource::Wait::begun;
+  note_refusal(request, "too many tokens wait to be checked");
+  exchange->leave_headers();  // the error has them
+  http::Reply reply = connection_error(request, 503, "too many tokens wait to be checked; try again later");
+  const auto is_retry = [](const auto& header) { return header.first == "Retry-After"; };
+  if (std::ranges::none_of(reply.headers, is_retry)) reply.headers.emplace_back("Retry-After", "1");
+  exchange->reply(std::move(reply));
+  return true;
 }
 
 void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {

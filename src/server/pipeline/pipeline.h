@@ -5,7 +5,9 @@
 //   host          before anything is done for the request: a page whose domain was made to resolve to this
 //                 machine may not even learn what is served (hosts.h).
 //   preflight     browsers send it without a token, and for any path.
-//   token         a token whose issuer's keys are being fetched waits for them, for at most two seconds.
+//   token         the signature of an unknown token is checked on a thread of its own, so that a flood of
+//                 them delays no known one. If its issuer's keys are being fetched, it waits for them, for at
+//                 most two seconds.
 //   route         before the caller is known: a token may be for some agents only, and a refusal has the form
 //                 of the binding and version that the path names.
 //   origin        before the token: no page may use one that its browser adds.

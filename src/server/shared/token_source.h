@@ -34,9 +34,14 @@ class TokenSource {
   virtual bool is_quick(std::string_view /*secret*/) { return true; }
   // The token with this id, as long as it is valid; null if there is none, or this source's have no ids.
   virtual TokenPtr named(std::string_view /*id*/) const { return nullptr; }
-  // Calls `done` once what was pending for `find` is known, or after at most two seconds. Returns false, and
-  // does not call it, if nothing is pending for this token.
-  virtual bool await(std::string_view secret, std::function<void()> done) = 0;
+  enum class Wait {
+    none,   // there is nothing to wait for
+    begun,  // `done` will be called
+    full,   // too many tokens wait
+  };
+  // Has done on another thread what takes `find` long, waits at most two seconds for what is pending, and
+  // calls `done` from any thread. The networks that send tokens take turns. `from`: this one's (network_of).
+  virtual Wait await(std::string_view secret, const std::string& from, std::function<void()> done) = 0;
   // An authorization server, as clients that look for one need to know it.
   struct Issuer {
     std::string url;

@@ -355,7 +355,7 @@ struct Issuers final : server::TokenSource {
     for (const char* scope : {"send", "read"}) token->scopes.add(std::string_view(scope));
     return {.token = token};
   }
-  bool await(std::string_view, std::function<void()>) override { return false; }
+  Wait await(std::string_view, const std::string&, std::function<void()>) override { return Wait::none; }
   std::vector<Issuer> issuers() const override {
     server::Scopes read;
     read.add(server::Scope::read);
@@ -422,7 +422,7 @@ TEST_CASE("Access: metadata lists the scopes that clients must ask for at the re
   CHECK(listed("").find("baton:operate") != std::string::npos);
   struct Giver final : server::TokenSource {
     Found find(std::string_view) override { return {}; }
-    bool await(std::string_view, std::function<void()>) override { return false; }
+    Wait await(std::string_view, const std::string&, std::function<void()>) override { return Wait::none; }
     std::vector<Issuer> issuers() const override {
       return {{"https://id.example", "", {}, server::Scopes::all()}};
     }

@@ -11,6 +11,7 @@ using namespace baton;
 using jose::Algorithm;
 using jose::Key;
 using server::JwtIssuers;
+using Wait = server::TokenSource::Wait;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -88,7 +89,7 @@ TEST_CASE("JwtIssuers: a token waits for the first keys, is verified once, and i
   const std::string good = token(first_key());
   CHECK(bench.issuers.find(good).is_pending);
   int called = 0;
-  CHECK(bench.issuers.await(good, [&] { ++called; }));
+  CHECK(bench.issuers.await(good, {}, [&] { ++called; }) == Wait::begun);
   CHECK(bench.fetch({&first_key()}));
   CHECK(called == 1);
   for (const auto& timer : bench.timers) timer();
@@ -97,7 +98,7 @@ TEST_CASE("JwtIssuers: a token waits for the first keys, is verified once, and i
   REQUIRE(found.token);
   CHECK(found.token->caller == server::caller_of(kUrl, "ann"));
   CHECK(bench.issuers.find(good).token == found.token);  // the same: it is known
-  CHECK_FALSE(bench.issuers.await(good, [&] { ++called; }));
+  CHECK(bench.issuers.await(good, {}, [&] { ++called; }) == Wait::none);
   const std::string brief = token(first_key(), claims(kUrl, kNow + 10));
   CHECK(bench.issuers.find(brief).token);
   bench.advance(seconds(70));
@@ -174,6 +175,60 @@ TEST_CASE("JwtIssuers: finding a token takes little time once its signature was 
   for (const char* other : {"", "secret", "eyes", "bp1.a.b"}) CHECK(bench.issuers.is_quick(other));
 }
 
+TEST_CASE("JwtIssuers: an unknown token waits for its check on another thread, and a known one does not") {
+  Bench bench;
+  CHECK(bench.fetch({&first_key()}));
+  std::vector<std::pair<std::string, std::function<void()>>> queue;
+  bool is_full = false;
+  bench.issuers.set_apart([&](const std::string& owner, std::function<void()> work) {
+    if (!is_full) queue.emplace_back(owner, std::move(work));
+    return !is_full;
+  });
+  int called = 0;
+  const auto await = [&](const std::string& secret) {
+    return bench.issuers.await(secret, "192.0.2.1", [&] { ++called; });
+  };
+  const auto run_next = [&] {
+    REQUIRE_FALSE(queue.empty());
+    const auto [owner, work] = std::move(queue.front());
+    queue.erase(queue.begin());
+    CHECK(owner == "192.0.2.1");
+    work();
+  };
+  const std::string good = token(first_key());
+  const std::string later = token(first_key(), claims(kUrl, kNow + 9'999));
+  const std::string forged = later.substr(0, later.rfind('.')) + good.substr(good.rfind('.'));
+  for (const std::string& secret : {good, forged}) {
+    called = 0;
+    CHECK(await(secret) == Wait::begun);
+    CHECK(called == 0);
+    CHECK_FALSE(bench.issuers.is_quick(secret));
+    run_next();
+    CHECK(called == 1);
+    CHECK(bench.issuers.is_quick(secret));
+    CHECK(await(secret) == Wait::none);
+  }
+  is_full = true;
+  CHECK(await(later) == Wait::full);
+  CHECK(await(good) == Wait::none);
+  CHECK_FALSE(bench.issuers.is_quick(later));
+  is_full = false;
+  // Nor is it checked where its key arrives.
+  bench.advance(minutes(2));
+  const std::string rotated = token(second_key());
+  called = 0;
+  CHECK(await(rotated) == Wait::begun);
+  run_next();
+  CHECK(bench.fetch({&first_key(), &second_key()}));
+  CHECK(called == 0);
+  CHECK_FALSE(bench.issuers.is_quick(rotated));
+  run_next();
+  CHECK(called == 1);
+  CHECK(bench.issuers.is_quick(rotated));
+  CHECK(bench.issuers.find(rotated).token);
+  CHECK(queue.empty());
+}
+
 TEST_CASE("JwtIssuers: an unknown key causes one fetch a minute, whatever comes") {
   Bench bench;
   CHECK(bench.fetch({&first_key()}));
@@ -231,7 +286,7 @@ TEST_CASE("JwtIssuers: keys are fetched ahead of their expiry, and serve for a d
   // The timer ends a wait after two seconds.
   bench.advance(std::chrono::hours(25));
   int called = 0;
-  CHECK(bench.issuers.await(good, [&] { ++called; }));
+  CHECK(bench.issuers.await(good, {}, [&] { ++called; }) == Wait::begun);
   for (const auto& timer : bench.timers) timer();
   CHECK(called == 1);
 }

@@ -114,7 +114,7 @@ TEST_CASE("Page token: the request for one is checked") {
 TEST_CASE("Page token: one from a certificate or a JWT has its rights, and ends with it") {
   struct Issuers final : server::TokenSource {
     Found find(std::string_view) override { return {}; }
-    bool await(std::string_view, std::function<void()>) override { return false; }
+    Wait await(std::string_view, const std::string&, std::function<void()>) override { return Wait::none; }
     std::vector<Issuer> issuers() const override { return all; }
     std::vector<Issuer> all{{"https://id.example", "", "first"}};
   };

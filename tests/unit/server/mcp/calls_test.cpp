@@ -85,7 +85,7 @@ class Tokens final : public server::TokenSource {
     ++asked;
     return {token_};
   }
-  bool await(std::string_view, std::function<void()>) override { return false; }
+  Wait await(std::string_view, const std::string&, std::function<void()>) override { return Wait::none; }
   std::vector<Issuer> issuers() const override { return {}; }
 
   int asked = 0;

@@ -87,7 +87,7 @@ TEST_CASE("Pipeline: a request runs on the loop if it is small and no signature 
   struct Slow final : server::TokenSource {
     Found find(std::string_view) override { return {}; }
     bool is_quick(std::string_view secret) override { return secret != "unseen"; }
-    bool await(std::string_view, std::function<void()>) override { return false; }
+    Wait await(std::string_view, const std::string&, std::function<void()>) override { return Wait::none; }
     std::vector<Issuer> issuers() const override { return {}; }
   };
   Bench bench;
@@ -102,6 +102,46 @@ TEST_CASE("Pipeline: a request runs on the loop if it is small and no signature 
   CHECK(runs_on_loop("Bearer seen", 16 << 10));
   CHECK_FALSE(runs_on_loop("Bearer seen", 17 << 10));
   CHECK_FALSE(runs_on_loop("Bearer unseen", 0));
+}
+
+TEST_CASE("Pipeline: a request waits until its token is checked, or gets 503 if too many wait") {
+  struct Busy final : server::TokenSource {
+    Found find(std::string_view) override { return {}; }
+    Wait await(std::string_view, const std::string& network, std::function<void()> then) override {
+      from = network;
+      done = std::move(then);
+      return wait;
+    }
+    std::vector<Issuer> issuers() const override { return {}; }
+    Wait wait = Wait::begun;
+    std::string from;
+    std::function<void()> done;
+  };
+  Bench bench;
+  const auto busy = std::make_shared<Busy>();
+  bench.options.jwt = busy;
+  bench.pipeline.open("http://localhost");
+  const auto ask = [&] {
+    Request request;
+    request.method = "GET";
+    request.path = request.raw_path = "/agents/none/";
+    request.headers.emplace_back("Authorization", "Bearer unseen");
+    request.remote_address = "2001:db8::1";
+    const auto asked = std::make_shared<Asked>(std::move(request));
+    bench.pipeline.handle(asked);
+    return asked;
+  };
+  const auto waiting = ask();
+  CHECK(waiting->answer.body.empty());
+  CHECK(busy->from == "2001:db8::/64");
+  busy->done();
+  CHECK(waiting->answer.status == 404);
+  busy->wait = server::TokenSource::Wait::full;
+  const Reply refused = ask()->answer;
+  CHECK(refused.status == 503);
+  CHECK(std::ranges::count(refused.headers, std::pair<std::string, std::string>{"Retry-After", "1"}) == 1);
+  busy->wait = server::TokenSource::Wait::none;
+  CHECK(ask()->answer.status == 404);
 }
 
 TEST_CASE("Pipeline: a connection error on the operator API's paths has that API's form") {
