@@ -49,12 +49,10 @@ struct StreamAnswer {
 
 // Shared by the loop, until it closes the connection, and by the exchanges of its requests.
 struct Connection : std::enable_shared_from_this<Connection> {
+  // `asks`: see RequestParser.
   Connection(ConnectionLoop& the_loop, base::UniqueFd socket, std::string address, const Limits& limits,
-             const BodyGate& may_send_body)
-      : loop(the_loop),
-        fd(std::move(socket)),
-        remote_address(std::move(address)),
-        parser(limits, &may_send_body) {}
+             bool asks)
+      : loop(the_loop), fd(std::move(socket)), remote_address(std::move(address)), parser(limits, asks) {}
 
   ConnectionLoop& loop;  // exists while it runs any function
   base::UniqueFd fd;

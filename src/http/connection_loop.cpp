@@ -178,7 +178,7 @@ void ConnectionLoop::open(Greeted& socket) {
   std::shared_ptr<Connection> connection;
   try {
     connection = std::make_shared<Connection>(*this, std::move(socket.fd), socket.address, core_->limits,
-                                              core_->hooks.may_send_body);
+                                              bool(core_->hooks.may_send_body));
     if (connections_.size() == connections_.capacity()) connections_.reserve(2 * connections_.size() + 64);
   } catch (...) {
     give_place_back(socket.address, socket.surplus);
@@ -187,7 +187,8 @@ void ConnectionLoop::open(Greeted& socket) {
   connection->index = connections_.size();
   connection->surplus = socket.surplus;
   connection->tls = std::move(socket.tls);
-  if (connection->tls) connection->parser.set_certificate(connection->tls->peer());
+  connection->parser.set_sender(connection->remote_address,
+                                connection->tls ? connection->tls->peer() : nullptr);
   connection->since = now();
   connection->ready = [this, to = connection.get()](std::uint32_t events) {
     guarded(connections_[to->index], [&](Connection& open) { on_event(open, events); });
@@ -296,6 +297,7 @@ ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
 }
 
 ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
+  if (connection.parser.state() == RequestParser::State::asking) return Step::wait;  // for `decided`
   if (!connection.unread.empty()) {
     const std::string bytes = std::exchange(connection.unread, {});
     parse(connection, bytes);
@@ -336,12 +338,38 @@ ConnectionLoop::Step ConnectionLoop::read_end(Connection& connection) {
 void ConnectionLoop::parse(Connection& connection, std::string_view bytes) {
   RequestParser& parser = connection.parser;
   const RequestParser::State before = parser.state();
-  const std::size_t used = parser.feed(bytes);
+  std::size_t used = parser.feed(bytes);
+  if (parser.state() == RequestParser::State::asking && ask(connection)) {
+    used += parser.feed(bytes.substr(used));
+  }
   if (used < bytes.size()) connection.unread = bytes.substr(used);
   if (parser.state() != before) connection.since = now();
   if (parser.take_continue()) connection.output = kContinue;
   if (parser.state() == RequestParser::State::complete) dispatch(connection);
   if (parser.state() == RequestParser::State::refused) refuse(connection, parser.refusal());
+}
+
+// Asks whether a large body may follow the head. Returns false if that is decided later.
+bool ConnectionLoop::ask(Connection& connection) {
+  const auto decide = [core = core_, to = connection.weak_from_this()](bool may_send_body) {
+    const auto open = to.lock();
+    if (!open) return;
+    post(core->loop, open,
+         [may_send_body](ConnectionLoop& loop, Connection& asked) { loop.decided(asked, may_send_body); });
+  };
+  const auto may = core_->hooks.may_send_body(connection.parser.parsed()->request, decide);
+  if (may) connection.parser.decide(*may);
+  return may.has_value();
+}
+
+void ConnectionLoop::decided(Connection& connection, bool may_send_body) {
+  // The request may have been refused meanwhile.
+  if (connection.close_after || connection.parser.state() != RequestParser::State::asking) return;
+  connection.parser.decide(may_send_body);
+  connection.since = now();
+  const std::string bytes = std::exchange(connection.unread, {});
+  parse(connection, bytes);
+  advance(connection);
 }
 
 void ConnectionLoop::dispatch(Connection& connection) {
@@ -657,6 +685,8 @@ void ConnectionLoop::check_time(Connection& connection) {
     refuse(connection, {503, "the server is shutting down; try again"});
   } else if (state == RequestParser::State::head && age > limits.header_time) {
     refuse(connection, {408, "the request's headers took too long to arrive"});
+  } else if (state == RequestParser::State::asking && age > limits.header_time) {
+    refuse(connection, {503, "the request's token could not be checked in time; try again later"});
   } else if (state == RequestParser::State::body && is_body_too_slow(connection)) {
     refuse(connection, {408, "the request's body arrived too slowly"});
   }

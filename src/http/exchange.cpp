@@ -13,9 +13,7 @@ namespace baton::http {
 
 ConnectionExchange::ConnectionExchange(std::shared_ptr<ServerCore> core,
                                        std::shared_ptr<Connection> connection, Request request)
-    : core_(std::move(core)), connection_(std::move(connection)), request_(std::move(request)) {
-  request_.remote_address = connection_->remote_address;
-}
+    : core_(std::move(core)), connection_(std::move(connection)), request_(std::move(request)) {}
 
 ConnectionExchange::~ConnectionExchange() {
   refuse(500, "the request was not answered");

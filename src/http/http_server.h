@@ -36,7 +36,7 @@ struct Limits {
   int streams_max = 15'000;
   int reserved_streams_max = 64;                  // in addition to streams_max, for Exchange::use_reserve
   int connections_per_address_max = 0;            // 0: no limit, because behind a proxy all have one address
-  std::chrono::milliseconds header_time{10'000};  // for the whole head, from its first byte
+  std::chrono::milliseconds header_time{10'000};  // for the whole head, and for Hooks::may_send_body
   std::chrono::milliseconds body_grace{5'000};    // after this a body must average body_rate_min
   std::size_t body_rate_min = 1024;               // bytes per second
   std::chrono::milliseconds idle_time{75'000};    // between two requests on one connection
@@ -144,6 +144,9 @@ using Handler = std::function<void(std::shared_ptr<Exchange>)>;
 // path if the request line is not known. Runs on any of the server's threads and must not block.
 using ErrorBody = std::function<Reply(const Request& request, int status, std::string_view reason)>;
 
+// Says whether a large body may follow a head; from any thread, once.
+using Decide = std::function<void(bool may_send_body)>;
+
 // Called by the connection layer before a request is complete, or instead of the handler. They run on the
 // loop's thread and must not block. Any may be empty.
 struct Hooks {
@@ -153,9 +156,10 @@ struct Hooks {
   // Returns true if the handler may be called on the loop's thread, because it calls Exchange::block before
   // any blocking work. An empty function: a worker always calls the handler.
   std::function<bool(const Request& request)> runs_on_loop;
-  // Returns true if a body larger than Limits::stranger_body_max may follow this head. The body is still
-  // empty.
-  std::function<bool(const Request& head)> may_send_body;
+  // Returns true if a body larger than Limits::stranger_body_max may follow this head. Returns nullopt, and
+  // calls `decide` later, if that takes long to tell; nothing more of the connection is read meanwhile, for
+  // at most Limits::header_time. The head is valid only during the call, and its body is empty.
+  std::function<std::optional<bool>(const Request& head, Decide decide)> may_send_body;
 };
 
 struct Counts {

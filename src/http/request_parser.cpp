@@ -71,6 +71,7 @@ void RequestParser::end_line(std::string_view line) {
   const bool is_first = !parsed_;
   if (is_first) {
     parsed_ = std::make_unique<ParsedRequest>();
+    parsed_->request.remote_address = address_;
     parsed_->request.certificate = certificate_;
   }
   const auto refusal =
@@ -86,16 +87,21 @@ void RequestParser::end_head() {
     return;
   }
   if (const auto refusal = head_.finish(*parsed_)) return refuse(*refusal);
-  from_stranger_ = is_stranger();
+  // Most bodies are small, and nobody is asked about them.
+  const bool may_be_large = parsed_->chunked || parsed_->body_length > limits_->stranger_body_max;
+  if (!asks_ || !may_be_large) return begin_body();
+  state_ = State::asking;
+}
+
+void RequestParser::decide(bool may_send_body) {
+  from_stranger_ = !may_send_body;
+  begin_body();
+}
+
+void RequestParser::begin_body() {
   if (parsed_->body_length > body_max()) return refuse_too_large();
   state_ = parsed_->chunked || parsed_->body_length > 0 ? State::body : State::complete;
   owes_continue_ = state_ == State::body && parsed_->expects_continue;
-}
-
-// Called only when the answer matters: most bodies are small.
-bool RequestParser::is_stranger() const {
-  const bool may_be_large = parsed_->chunked || parsed_->body_length > limits_->stranger_body_max;
-  return may_be_large && may_send_body_ && *may_send_body_ && !(*may_send_body_)(parsed_->request);
 }
 
 std::size_t RequestParser::body_max() const {
@@ -151,8 +157,8 @@ bool RequestParser::take_continue() {
 
 ParsedRequest RequestParser::take() {
   ParsedRequest parsed = std::move(*parsed_);
-  RequestParser next(*limits_, may_send_body_);
-  next.certificate_ = std::move(certificate_);  // of the connection
+  RequestParser next(*limits_, asks_);
+  next.set_sender(address_, std::move(certificate_));
   *this = std::move(next);
   return parsed;
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,28 +18,33 @@
 
 namespace baton::http {
 
-// Returns true if a body larger than Limits::stranger_body_max may follow this head.
-using BodyGate = std::function<bool(const Request& head)>;
-
 class RequestParser {
  public:
   enum class State {
     idle,      // no byte of a request received
     head,      // within the head
+    asking,    // the head is complete, and a large body may follow: call `decide`
     body,      // the head is complete, the body is not
     complete,  // call `take`
     refused,   // see `refusal`; final
   };
 
-  // Both must outlive the parser. Null or an empty function: any sender may send a large body.
-  explicit RequestParser(const Limits& limits, const BodyGate* may_send_body = nullptr)
-      : limits_(&limits), may_send_body_(may_send_body) {}
+  // The limits must outlive the parser. `asks`: it enters the state `asking` before a body that may be larger
+  // than Limits::stranger_body_max. Otherwise any sender may send one.
+  explicit RequestParser(const Limits& limits, bool asks = false) : limits_(&limits), asks_(asks) {}
 
-  // See Request::certificate. Call before the first byte.
-  void set_certificate(std::shared_ptr<const tls::Peer> peer) { certificate_ = std::move(peer); }
+  // Sets what every request says about its sender. Call before the first byte; the address must outlive the
+  // parser.
+  void set_sender(std::string_view address, std::shared_ptr<const tls::Peer> certificate) {
+    address_ = address;
+    certificate_ = std::move(certificate);
+  }
 
-  // Consumes bytes up to the end of one request and returns how many. Consumes none once complete or refused.
+  // Consumes bytes up to the end of one request and returns how many. Consumes none while asking, and once
+  // complete or refused.
   std::size_t feed(std::string_view bytes);
+  // Ends the state `asking`: whether a body larger than Limits::stranger_body_max may follow.
+  void decide(bool may_send_body);
   State state() const { return state_; }
   const Refusal& refusal() const { return refusal_; }
   // The part of the request parsed up to now, which determines the form of a refusal. Null before the request
@@ -57,14 +61,14 @@ class RequestParser {
   void end_line(std::string_view line);
   void refuse_long_line(bool is_head_full);
   void end_head();
+  void begin_body();
   std::size_t feed_body(std::string_view bytes);
-  bool is_stranger() const;
   std::size_t body_max() const;
   void refuse_too_large();
   void refuse(Refusal refusal);
 
   const Limits* limits_;
-  const BodyGate* may_send_body_;
+  bool asks_;
   State state_ = State::idle;
   bool owes_continue_ = false;
   bool from_stranger_ = false;  // the body is limited to stranger_body_max
@@ -74,6 +78,7 @@ class RequestParser {
   HeadParser head_;
   ChunkedBody chunks_;
   Refusal refusal_{0, {}};
+  std::string_view address_;
   std::shared_ptr<const tls::Peer> certificate_;
   std::unique_ptr<ParsedRequest> parsed_;  // null before the request line is complete
 };

@@ -61,7 +61,16 @@ http::Hooks Pipeline::hooks() const {
   hooks.runs_on_loop = [this](const http::Request& request) {
     return request.body.size() <= kSmallBody && has_quick_token(services_.options, request);
   };
-  hooks.may_send_body = [this](const http::Request& head) { return may_send_body(services_.options, head); };
+  hooks.may_send_body = [this](const http::Request& head, http::Decide decide) -> std::optional<bool> {
+    const ServerOptions& options = services_.options;
+    if (has_quick_token(options, head)) return may_send_body(options, head);
+    const auto kept = std::make_shared<const http::Request>(head);
+    const auto waits = await_token(options, head, [&options, kept, decide = std::move(decide)] {
+      decide(may_send_body(options, *kept));
+    });
+    if (waits == TokenSource::Wait::begun) return std::nullopt;
+    return waits == TokenSource::Wait::none && may_send_body(options, head);
+  };
   return hooks;
 }
 

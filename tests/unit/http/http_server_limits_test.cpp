@@ -262,4 +262,52 @@ TEST_CASE("HttpServer: when the queue of requests is full the answer is 503 with
   CHECK(over.ask(get("/")).status == 200);
 }
 
+TEST_CASE("HttpServer: until it is decided who sends a large body, others are served and the rest waits") {
+  const std::string body(20'000, 'x');
+  for (const bool may_send : {true, false}) {
+    CAPTURE(may_send);
+    std::promise<Decide> asked;
+    Hooks hooks;
+    hooks.may_send_body = [&](const Request& head, Decide decide) -> std::optional<bool> {
+      CHECK(head.remote_address == "127.0.0.1");
+      asked.set_value(std::move(decide));
+      return std::nullopt;
+    };
+    TestServer test(echo, {}, hooks);
+    Client large(test.port), small(test.port);
+    REQUIRE(large.send(post("/large", body) + get("/next")));
+    const Decide decide = asked.get_future().get();
+    CHECK(small.ask(post("/small", "y")).body == "POST /small y");
+    CHECK(test.server.counts().requests == 1);
+    decide(may_send);
+    const Answer answer = large.read_answer();
+    CHECK(answer.status == (may_send ? 200 : 401));
+    if (!may_send) continue;
+    CHECK(answer.body == "POST /large " + body);
+    CHECK(large.read_answer().body == "GET /next ");
+  }
+}
+
+TEST_CASE("HttpServer: a decision about a large body that comes too late gives 503 and has no effect") {
+  std::promise<Decide> asked;
+  Hooks hooks;
+  hooks.may_send_body = [&](const Request&, Decide decide) -> std::optional<bool> {
+    asked.set_value(std::move(decide));
+    return std::nullopt;
+  };
+  Limits limits;
+  limits.header_time = milliseconds(20);
+  TestServer test(echo, limits, hooks);
+  Client client(test.port);
+  REQUIRE(client.send(post("/", std::string(20'000, 'x'))));
+  const Decide decide = asked.get_future().get();
+  CHECK(client.read_answer().status == 503);
+  decide(true);
+  client.end_sending();
+  CHECK(client.read_to_end().empty());
+  REQUIRE(eventually([&] { return test.server.counts().connections == 0; }));
+  CHECK(test.server.counts().requests == 0);
+  decide(true);
+}
+
 }  // namespace http_server_limits_test

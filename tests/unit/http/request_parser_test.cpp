@@ -68,21 +68,38 @@ ParsedRequest check_complete(const std::string& bytes, const Limits& limits = kL
 
 }  // namespace
 
-TEST_CASE("RequestParser: every request of a connection has the names in its certificate, also at the gate") {
+TEST_CASE("RequestParser: every request of a connection has its address and certificate, also while asking") {
   const auto names = std::make_shared<const baton::http::tls::Peer>(baton::http::tls::Peer{{"DNS:a.test"}});
-  int asked = 0;
-  const baton::http::BodyGate gate = [&](const Request& head) {
-    ++asked;
-    return head.certificate == names;
-  };
-  RequestParser parser(kLimits, &gate);
-  parser.set_certificate(names);
+  const std::string bytes = request("Content-Length: 100000\r\n", std::string(100'000, 'x'));
+  RequestParser parser(kLimits, true);
+  parser.set_sender("192.0.2.1", names);
   for (int i = 0; i < 3; ++i) {
-    parser.feed(request("Content-Length: 100000\r\n", std::string(100'000, 'x')));
+    const std::size_t used = parser.feed(bytes);
+    REQUIRE(parser.state() == State::asking);
+    CHECK(parser.parsed()->request.certificate == names);
+    CHECK(parser.parsed()->request.remote_address == "192.0.2.1");
+    parser.decide(true);
+    parser.feed(std::string_view(bytes).substr(used));
     REQUIRE(parser.state() == State::complete);
-    CHECK(parser.take().request.certificate == names);
+    const Request taken = parser.take().request;
+    CHECK(taken.certificate == names);
+    CHECK(taken.remote_address == "192.0.2.1");
   }
-  CHECK(asked == 3);
+}
+
+TEST_CASE("RequestParser: while it asks about a body it reads none of it, and 100 Continue is not due") {
+  const std::string head = request("Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n");
+  for (const bool sends_at_once : {false, true}) {
+    RequestParser parser(kLimits, true);
+    CHECK(parser.feed(head + "1\r\nx\r\n") == head.size());
+    REQUIRE(parser.state() == State::asking);
+    CHECK(parser.feed("1\r\nx\r\n") == 0);
+    CHECK_FALSE(parser.take_continue());
+    parser.decide(true);
+    CHECK(parser.state() == State::body);
+    if (sends_at_once) parser.feed("1\r\nx\r\n");
+    CHECK(parser.take_continue() == !sends_at_once);
+  }
 }
 
 TEST_CASE("RequestParser: a request without a body is complete at the blank line") {
@@ -311,13 +328,17 @@ TEST_CASE("RequestParser: an unauthenticated body has its own limit, checked bef
   Limits limits;
   limits.stranger_body_max = 8;
   std::string asked;
-  const baton::http::BodyGate gate = [&](const Request& head) {
+  const auto feed = [&](RequestParser& parser, const std::string& bytes) {
+    const std::size_t used = parser.feed(bytes);
+    if (parser.state() != State::asking) return;
+    const Request& head = parser.parsed()->request;
     asked = head.raw_path;
-    return !head.header("X-Known").empty();
+    parser.decide(!head.header("X-Known").empty());
+    parser.feed(std::string_view(bytes).substr(used));
   };
   const auto state_after = [&](const std::string& bytes) {
-    RequestParser parser(limits, &gate);
-    parser.feed(bytes);
+    RequestParser parser(limits, true);
+    feed(parser, bytes);
     return std::pair(parser.state(), parser.refusal().status);
   };
   CHECK(state_after(request("Content-Length: 8\r\n", "12345678")).first == State::complete);
@@ -333,10 +354,10 @@ TEST_CASE("RequestParser: an unauthenticated body has its own limit, checked bef
         State::complete);
 
   // The limit applies to every request of a connection.
-  RequestParser parser(limits, &gate);
-  parser.feed(request("X-Known: y\r\nContent-Length: 9\r\n", "123456789"));
+  RequestParser parser(limits, true);
+  feed(parser, request("X-Known: y\r\nContent-Length: 9\r\n", "123456789"));
   parser.take();
-  parser.feed(request("Content-Length: 9\r\n"));
+  feed(parser, request("Content-Length: 9\r\n"));
   CHECK(parser.state() == State::refused);
 }
 

@@ -144,6 +144,43 @@ TEST_CASE("Pipeline: a request waits until its token is checked, or gets 503 if 
   CHECK(ask()->answer.status == 404);
 }
 
+TEST_CASE("Pipeline: before a large body the signature of an unknown token is checked elsewhere") {
+  struct Checker final : server::TokenSource {
+    Found find(std::string_view) override {
+      ++finds;
+      return {std::make_shared<const server::Token>()};
+    }
+    bool is_quick(std::string_view secret) override { return secret != "unseen"; }
+    Wait await(std::string_view, const std::string&, std::function<void()> then) override {
+      done = std::move(then);
+      return wait;
+    }
+    std::vector<Issuer> issuers() const override { return {}; }
+    Wait wait = Wait::begun;
+    std::function<void()> done;
+    int finds = 0;
+  };
+  Bench bench;
+  const auto checker = std::make_shared<Checker>();
+  bench.options.jwt = checker;
+  int decided = 0;
+  const auto may_send = [&](const char* authorization) {
+    Request head;
+    head.headers.emplace_back("Authorization", authorization);
+    return bench.pipeline.hooks().may_send_body(head, [&](bool may) { decided += may ? 1 : 100; });
+  };
+  CHECK(may_send("Bearer seen") == true);
+  CHECK(checker->finds == 1);
+  CHECK(may_send("Bearer unseen") == std::nullopt);
+  CHECK(checker->finds == 1);
+  CHECK(decided == 0);
+  checker->done();
+  CHECK(decided == 1);
+  checker->wait = server::TokenSource::Wait::full;
+  CHECK(may_send("Bearer unseen") == false);
+  CHECK(decided == 1);
+}
+
 TEST_CASE("Pipeline: a connection error on the operator API's paths has that API's form") {
   const auto body_at = [](const char* path, int status) {
     http::Request request;
