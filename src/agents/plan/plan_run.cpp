@@ -551,13 +551,14 @@ PlanRun::Standing PlanRun::walk_route(const PlanStep& step, const PlanPlace& at)
 PlanRun::Standing PlanRun::walk_loop(const PlanStep& step, const PlanPlace& at) {
   while (true) {
     const int index = facts_.chosen(at.path).value_or(-1);
-    PlanPlace from = at;
     if (index >= 0) {
-      const PlanPlace body = place_of_iteration(at, step, index);
-      const Standing now = walk(*step.steps.front(), body);
+      const Standing now = walk(*step.steps.front(), place_of_iteration(at, step, index));
       if (now.state != State::done) return now;
-      from.iterations = body.iterations;  // the condition reads the results of this iteration
     }
+    // The condition reads the results of this iteration. Before the first one there are none, and the
+    // iteration's number is 0.
+    PlanPlace from = at;
+    from.iterations.emplace_back(&step, std::max(index, 0));
     if (is_put_off()) return {};
     bool may_go_on = index < 0 && step.until;
     if (!may_go_on) {

@@ -257,6 +257,24 @@ TEST_CASE("PlanRun: outside a map, a pointer to a step in it gives the result fo
   CHECK(run.begun == Words{"then=last: second"});
 }
 
+TEST_CASE("PlanRun: before a loop's first round, /iteration in its condition is 0") {
+  Run run(R"({"id": "p", "max": 5, "while": {"value": "/iteration", "less": 1},
+      "loop": {"id": "body", "agent": "a", "input": "{{/iteration}}"}})");
+  run.turn();
+  CHECK(run.begun == Words{"p[0]/body=0"});
+  run.turn({run.done("p[0]/body#1")});
+  CHECK(run.begun == Words{"p[1]/body=1"});
+  CHECK(run.turn({run.done("p[1]/body#1")}).end);
+
+  // In a loop within a loop it is not the round of the outer one.
+  Run inner(R"({"id": "p", "max": 2, "until": {"value": "/iteration", "equals": 1},
+      "loop": {"id": "inner", "max": 1, "while": {"value": "/iteration", "equals": 0},
+        "loop": {"id": "body", "agent": "a", "input": "x"}}})");
+  inner.turn();
+  inner.turn({inner.done("p[0]/inner[0]/body#1")});
+  CHECK(inner.begun == Words{"p[1]/inner[0]/body=x"});
+}
+
 TEST_CASE("PlanRun: conditions and texts see the names and types of files") {
   const auto taken = [](const std::string& test, const task::Message& message) {
     Run run(R"({"id": "p", "sequence": [{"id": "make", "agent": "a"}, {"id": "way", "route": [
