@@ -47,7 +47,7 @@ void PlanFacts::add(const PlanRecord& record) {
       attempts.tokens += record.tokens;
       tokens_ += record.tokens;
       children_ += record.children;
-      if (end.failure.empty()) done_.push_back(record.path);
+      (end.failure.empty() ? done_ : failed_).push_back(record.path);
       return;
     }
     case What::choose:
@@ -58,7 +58,7 @@ void PlanFacts::add(const PlanRecord& record) {
       return;
     case What::settle:
       settled_[record.path] = end;
-      if (end.failure.empty()) done_.push_back(record.path);
+      (end.failure.empty() ? done_ : failed_).push_back(record.path);
       return;
     case What::undo:
       undoing_ = end;
@@ -131,7 +131,8 @@ std::string PlanFacts::lost_around(const std::string& path) const {
 std::size_t PlanFacts::bytes() const {
   constexpr std::size_t kAttempts = 300, kOther = 100;
   return plan_.size() + failures_bytes_ + kAttempts * attempts_.size() +
-         kOther * (chosen_.size() + settled_.size() + done_.size() + open_.size() + canceled_.size());
+         kOther * (chosen_.size() + settled_.size() + done_.size() + failed_.size() + open_.size() +
+                   canceled_.size());
 }
 
 std::string name_of_call(const std::string& path, int attempt) {

@@ -78,6 +78,8 @@ class PlanFacts {
   const PlanEnd* settled(const std::string& path) const;
   // Paths of steps that are done, in the order of their ends, including those that were canceled too late.
   const std::vector<std::string>& done() const { return done_; }
+  // Paths of steps that have failed, in the order of their ends; one for each failed attempt.
+  const std::vector<std::string>& failed() const { return failed_; }
   // Paths of steps with an attempt under way, sorted.
   const std::set<std::string>& open() const { return open_; }
   // The paths in `open` of the step at `path` and of the steps in it.
@@ -110,7 +112,7 @@ class PlanFacts {
   std::unordered_map<std::string, int> chosen_;
   std::unordered_map<std::string, base::Timestamp> due_;
   std::unordered_map<std::string, PlanEnd> settled_;
-  std::vector<std::string> done_;
+  std::vector<std::string> done_, failed_;
   std::vector<PlanCall> late_;  // done although canceled
   std::set<std::string> open_;
   std::set<std::string> canceled_;  // names of children

@@ -102,11 +102,20 @@ bool PlanRun::is_put_off() {
   return true;
 }
 
+// Whether the step at `path` is in a compensation of the step at `around` or of a step in that.
+bool PlanRun::is_undoing_below(const std::string& around, const std::string& path) const {
+  const PlanStep* const last = find_at(plan_, around).step;
+  const PlanStep* one = find_at(plan_, path).step;
+  for (; one != nullptr && one != last && one->parent != nullptr; one = one->parent) {
+    if (one->parent->compensation.get() == one) return true;
+  }
+  return false;
+}
+
 void PlanRun::cancel_below(const std::string& path, bool spares_undoing) {
   std::vector<std::string> open = facts_.open_below(path);
-  // In a branch that has lost, all open attempts are part of its undoing.
-  if (spares_undoing)
-    std::erase_if(open, [this](const std::string& one) { return !facts_.lost_around(one).empty(); });
+  if (spares_undoing && plan_.undoes)
+    std::erase_if(open, [&](const std::string& one) { return is_undoing_below(path, one); });
   // Children that this walk was about to begin are not begun.
   std::unordered_set<std::string> calls;
   for (const std::string& one : open) calls.insert(name_of_call(one, facts_.attempts(one)->number));
@@ -219,6 +228,12 @@ PlanRun::Standing PlanRun::undo() {
   if (facts_.has_losers())
     std::ranges::stable_partition(
         done, [this](const std::string& one) { return !facts_.lost_around(one).empty(); });
+  // So has that of these steps, any of which may also be done, if it was canceled too late.
+  if (const auto own = undoing_themselves(); !own.empty()) {
+    const std::unordered_set<std::string> known(own.begin(), own.end());
+    std::erase_if(done, [&](const std::string& one) { return known.contains(one); });
+    done.insert(done.begin(), own.begin(), own.end());
+  }
   for (const std::string& path : done) {
     if (is_left()) return {};
     const StepAt found = find_at(plan_, path);
@@ -231,8 +246,10 @@ PlanRun::Standing PlanRun::undo() {
     if (is_left()) return {};
     if (now.state == State::running && !is_late) return now;
     if (now.state == State::running) now.end.text = "it ran out of time (engine.undo_grace_s)";
-    if (now.state != State::done)
-      sentences.push_back(not_undone(label_of(*found.step, found.place), now.end.text));
+    if (now.state == State::done) continue;
+    std::string sentence = not_undone(label_of(*found.step, found.place), now.end.text);
+    // The failure of a step that has undone itself may say so already.
+    if (end.text.find(sentence) == std::string::npos) sentences.push_back(std::move(sentence));
   }
   for (const std::string& call : facts_.canceled()) {
     const StepAt found = find_at(plan_, parse_call(call).path);
@@ -250,27 +267,61 @@ void PlanRun::say_not_undone(PlanEnd& end, const std::vector<std::string>& sente
     end.text += "; " + std::to_string(sentences.size() - kNotUndoneMax) + " more steps could not be undone";
 }
 
+// Whether anything has happened at the step's place.
+bool PlanRun::has_begun(const PlanStep& step, const PlanPlace& at) const {
+  if (facts_.attempts(at.path) != nullptr || facts_.settled(at.path) != nullptr || facts_.due(at.path) ||
+      facts_.chosen(at.path))
+    return true;
+  // The first step of these begins first.
+  const bool is_plain = step.kind == StepKind::sequence || step.kind == StepKind::parallel;
+  return is_plain && has_begun(*step.steps.front(), place_in(at, *step.steps.front()));
+}
+
+// The paths of the failed steps whose own compensations (OnFailure::compensate) have begun, the last one
+// first.
+std::vector<std::string> PlanRun::undoing_themselves() const {
+  std::vector<std::string> paths;
+  if (!plan_.undoes) return paths;
+  std::unordered_set<std::string> known;
+  for (auto path = facts_.failed().rbegin(); path != facts_.failed().rend(); ++path) {
+    const StepAt found = find_at(plan_, *path);
+    if (found.step == nullptr || found.step->on_failure != OnFailure::compensate) continue;
+    const PlanStep& compensation = *found.step->compensation;
+    if (has_begun(compensation, place_in(found.place, compensation)) && known.insert(*path).second)
+      paths.push_back(*path);
+  }
+  return paths;
+}
+
 // Undoes the completed steps of each lost branch, the last one first, once all of the branch has stopped.
+// Continues the compensations of failed steps, which the walk may not reach any more.
 PlanRun::Standing PlanRun::undo_losers() {
   Standing all{State::done, 0, {}};
-  if (!facts_.has_losers()) return all;
+  const std::vector<std::string> own = undoing_themselves();
+  if (!facts_.has_losers() && own.empty()) return all;
   std::unordered_set<std::string> busy;
   for (const std::string& call : facts_.canceled()) {
     if (std::string branch = facts_.lost_around(parse_call(call).path); !branch.empty())
       busy.insert(std::move(branch));
   }
   step_.not_undone.clear();
-  const std::vector<std::string> done = facts_.done();
-  for (auto path = done.rbegin(); path != done.rend() && !unwinds(); ++path) {
-    const std::string branch = facts_.lost_around(*path);
-    if (branch.empty() || busy.contains(branch)) continue;
-    const StepAt found = find_at(plan_, *path);
-    if (found.step == nullptr || !found.step->compensation) continue;
+  const auto undo_at = [&](const std::string& path, const std::string& branch) {
+    const StepAt found = find_at(plan_, path);
+    if (found.step == nullptr || !found.step->compensation) return;
     const PlanStep& compensation = *found.step->compensation;
     const Standing now = walk(compensation, place_in(found.place, compensation));
     if (now.state == State::running) busy.insert(branch);
-    if (now.state == State::failed)
+    if (now.state == State::failed && !branch.empty())
       step_.not_undone.push_back(not_undone(label_of(*found.step, found.place), now.end.text));
+  };
+  for (const std::string& path : own) {
+    if (!unwinds()) undo_at(path, facts_.lost_around(path));
+  }
+  const std::vector<std::string> done = facts_.done();
+  for (auto path = done.rbegin(); path != done.rend() && !unwinds(); ++path) {
+    const std::string branch = facts_.lost_around(*path);
+    if (branch.empty() || busy.contains(branch) || std::ranges::count(own, *path) > 0) continue;
+    undo_at(*path, branch);
   }
   if (!busy.empty()) all.state = State::running;
   return all;
@@ -500,7 +551,7 @@ PlanRun::Standing PlanRun::join(const PlanStep& step, const PlanPlace& at, const
   if (is_done || has_failed) {
     if (is_done && (step.join.rule == Rule::any || step.join.rule == Rule::n_of))
       lose_rest(step, at, branches, wanted);
-    cancel_below(at.path);
+    cancel_below(at.path, true);
     if (is_done) return {State::done, 0, {}};
     if (branches.all < wanted)
       return failed("failed", "step " + label_of(step, at) + " has fewer branches than must succeed");

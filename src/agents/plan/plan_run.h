@@ -9,7 +9,8 @@
 // If the run ends by a failure, a cancel or its budget, its completed steps are undone, the last one
 // first. Undoing has a budget of its own, as large as the run's; its time is that of the run's budget plus
 // `undo_grace`. Completed steps in branches that have lost (a join needs only some branches) are undone
-// while the plan continues.
+// while the plan continues. A compensation that has begun runs to its end, whatever becomes of the steps
+// around it, unless the time for undoing is over.
 //
 // Threads: not thread-safe. Blocks on the disk where a step's input refers to earlier results.
 #pragma once
@@ -101,6 +102,9 @@ class PlanRun {
   std::optional<base::Timestamp> end_of_undoing() const;
   Standing undo();
   Standing undo_losers();
+  std::vector<std::string> undoing_themselves() const;
+  bool has_begun(const PlanStep& step, const PlanPlace& at) const;
+  bool is_undoing_below(const std::string& around, const std::string& path) const;
   void say_not_undone(PlanEnd& end, const std::vector<std::string>& sentences) const;
   void go_forward();
   void give_up(PlanEnd end);

@@ -441,6 +441,65 @@ TEST_CASE("PlanRun: finished steps of a failed branch are undone when another br
   CHECK(run.turn({run.done("p/trip/book/undo#1")}).end);
 }
 
+namespace {
+
+const char* const kHalfDone = R"({"id": "p", "sequence": [
+    {"id": "hotel", "agent": "a", "compensate": {"id": "undo", "agent": "a", "input": "undo"}},
+    {"id": "car", "agent": "a", "on_failure": "compensate",
+     "compensate": {"id": "return", "agent": "a", "input": "return"}}]})";
+
+}  // namespace
+
+TEST_CASE("PlanRun: after a cancel, a failed step that undoes itself ends that before others are undone") {
+  Run run(kHalfDone);
+  run.turn();
+  run.turn({run.done("p/hotel#1")});
+  run.turn({run.failed("p/car#1", "flat tyre")});
+  CHECK(run.begun == Words{"car/return=return"});
+  run.canceled = true;
+  auto step = run.turn();
+  CHECK(step.cancels.empty());
+  CHECK(run.begun.empty());
+  CHECK_FALSE(step.end);
+  run.turn({run.failed("p/car/return#1", "closed")});
+  CHECK(run.begun == Words{"hotel/undo=undo"});
+  step = run.turn({run.done("p/hotel/undo#1")});
+  CHECK(failure(step) == "step car could not be undone: step car/return (agent a) failed: closed");
+}
+
+TEST_CASE("PlanRun: the error says once that a failed step could not undo itself") {
+  Run run(kHalfDone);
+  run.turn();
+  run.turn({run.done("p/hotel#1")});
+  run.turn({run.failed("p/car#1", "flat tyre")});
+  run.turn({run.failed("p/car/return#1", "closed")});
+  CHECK(
+      failure(run.turn({run.done("p/hotel/undo#1")})) ==
+      "step car (agent a) failed: flat tyre; step car could not be undone: step car/return (agent a) failed: "
+      "closed");
+}
+
+TEST_CASE("PlanRun: a failed branch that undoes itself ends that when another branch decides the join") {
+  const std::string branches = R"("parallel": [
+      {"id": "x", "agent": "a", "on_failure": "compensate",
+       "compensate": {"id": "undo", "agent": "a", "input": "undo"}},
+      {"id": "y", "agent": "a"}]})";
+  for (const bool wins : {true, false}) {
+    CAPTURE(wins);
+    Run run(std::string(R"({"id": "p", "join": ")") + (wins ? "any" : "all") + "\", " + branches);
+    run.turn();
+    run.turn({run.failed("p/x#1", "no")});
+    CHECK(run.begun == Words{"x/undo=undo"});
+    auto step = run.turn({wins ? run.done("p/y#1") : run.failed("p/y#1", "full")});
+    CHECK(step.cancels.empty());
+    CHECK_FALSE(step.end);
+    CHECK(step.need == 1);
+    step = run.turn({run.done("p/x/undo#1")});
+    REQUIRE(step.end);
+    CHECK(step.end->text == (wins ? "" : "step y (agent a) failed: full"));
+  }
+}
+
 TEST_CASE("PlanRun: an input that is too large fails its step without retry, and finished steps are undone") {
   Run run(R"({"id": "p", "sequence": [
       {"id": "hotel", "agent": "a", "compensate": {"id": "undo", "agent": "a", "input": "undo"}},
