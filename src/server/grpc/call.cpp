@@ -214,7 +214,6 @@ void GrpcCall::end(::grpc::Status status, std::deque<ByteBuffer> messages, std::
   });
   if (is_first && counts > 0) {
     progress_ = base::SteadyTime::now();
-    if (counts > kRoom) taken_ = shared_->connections->taken(peer_.key);
     count_unsent(counts);
   }
   advance();
@@ -387,33 +386,53 @@ void GrpcCall::count_stream() {
 void GrpcCall::count_unsent(std::size_t bytes) {
   if (bytes <= kRoom) bytes = 0;
   if (bytes == 0 && !is_counted_) return;
-  std::vector<std::shared_ptr<GrpcCall>> behind;
+  // What the client took before is no progress of what counts now.
+  if (!is_counted_) note_taken();
+  std::vector<std::shared_ptr<GrpcCall>> counted;  // all calls, if they are above the limit
   shared_->unsent.with([&](Shared::Unsent& unsent) {
-    auto& calls = unsent.by_call;
-    const auto uncount = [&](decltype(calls.begin()) one) {
-      one->first->is_counted_ = false;
-      unsent.bytes -= one->second;
-      calls.erase(one);
-    };
-    if (const auto found = calls.find(this); found != calls.end()) uncount(found);
+    uncount(unsent, this);
     if (bytes == 0) return;
-    calls.emplace(this, bytes);
+    unsent.by_call.emplace(this, bytes);
     unsent.bytes += bytes;
     is_counted_ = true;
-    while (unsent.bytes > shared_->limits.unsent_max && calls.size() > 1) {
-      const auto one = calls.find(most_behind(unsent));
-      if (auto call = one->first->weak_from_this().lock()) behind.push_back(std::move(call));
-      uncount(one);
+    if (!is_above(unsent)) return;
+    for (const auto& [call, size] : unsent.by_call) {
+      if (auto one = call->weak_from_this().lock()) counted.push_back(std::move(one));
+    }
+  });
+  if (!counted.empty()) bound_unsent(counted);
+}
+
+// The kernel is asked without the lock.
+void GrpcCall::bound_unsent(const std::vector<std::shared_ptr<GrpcCall>>& counted) {
+  for (const auto& call : counted) call->note_taken();
+  std::vector<std::shared_ptr<GrpcCall>> behind;  // keeps them until the lock is free
+  shared_->unsent.with([&](Shared::Unsent& unsent) {
+    while (is_above(unsent)) {
+      GrpcCall* const most = most_behind(unsent);
+      if (auto call = most->weak_from_this().lock()) behind.push_back(std::move(call));
+      uncount(unsent, most);
     }
   });
   for (const auto& call : behind) call->break_off();
+}
+
+void GrpcCall::uncount(Shared::Unsent& unsent, GrpcCall* call) {
+  const auto found = unsent.by_call.find(call);
+  if (found == unsent.by_call.end()) return;
+  call->is_counted_ = false;
+  unsent.bytes -= found->second;
+  unsent.by_call.erase(found);
+}
+
+bool GrpcCall::is_above(const Shared::Unsent& unsent) const {
+  return unsent.bytes > shared_->limits.unsent_max && unsent.by_call.size() > 1;
 }
 
 // By the rule that http::Limits::unsent_max states, which weighs time, bytes, and the bytes of an address.
 GrpcCall* GrpcCall::most_behind(const Shared::Unsent& unsent) {
   std::unordered_map<std::string_view, double> of_address;
   for (const auto& [call, bytes] : unsent.by_call) {
-    call->note_taken();
     of_address[call->peer_.address] += static_cast<double>(bytes);
   }
   const auto now = base::SteadyTime::now();

@@ -137,6 +137,8 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   Step next_step(State& state, ::grpc::ByteBuffer& message);
   // Ends the call if its message or its client is late. Otherwise looks again when either can be.
   void check_time();
+  // Notes progress if the connection's client has taken some bytes since this was last noted. Asks the
+  // kernel.
   void note_taken();
   void check_time_in(std::chrono::milliseconds delay);
   void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {},
@@ -146,6 +148,11 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   // Sets how many unsent bytes of this call count. Above the limit, breaks off the calls that are most
   // behind, except the last one.
   void count_unsent(std::size_t bytes);
+  // `counted`: the calls that counted when the limit was passed.
+  void bound_unsent(const std::vector<std::shared_ptr<GrpcCall>>& counted);
+  static void uncount(Shared::Unsent& unsent, GrpcCall* call);
+  // Whether the bytes are above the limit, and not only those of one call.
+  bool is_above(const Shared::Unsent& unsent) const;
   static GrpcCall* most_behind(const Shared::Unsent& unsent);
   // Ends the call without what is unsent. Does nothing after OnDone.
   void break_off();
@@ -158,7 +165,6 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   http::Request head_;   // likewise
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   std::atomic<base::EventLoop::TimerId> timer_{0};  // calls `check_time`
-  // Shared with the pieces of messages. Also set when something is given to the client.
   // When a write began or ended, or the client was last seen to take something; and the bytes that the
   // connection's client had taken then.
   std::atomic<base::SteadyTime::time_point> progress_{begin_};

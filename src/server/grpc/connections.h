@@ -56,7 +56,8 @@ class Connections {
   // have resets and calls is closed.
   void begin_refusal(const std::string& key);
   void end_refusal(const std::string& key);
-  // The bytes that the connection's client has taken so far; 0: it is not open.
+  // The bytes that the connection's client has taken so far, or its kernel for it. 0 if the connection is not
+  // open, or if our kernel does not count them.
   std::uint64_t taken(const std::string& key) const;
 
   base::EventLoop& loop() { return loop_; }

@@ -101,16 +101,24 @@ std::string status_frame() {
 // More than a client takes before it reads.
 constexpr std::size_t kLarge = 1 << 20;
 
-std::string large_frame() {
+std::string frame_of(std::size_t bytes) {
   std::string frame;
-  append_frame(frame, FrameKind::message, std::string(kLarge, 'x'));
+  append_frame(frame, FrameKind::message, std::string(bytes, 'x'));
   return frame;
 }
 
-server::a2a::TaskAnswer large_answer() {
+std::string large_frame() {
+  return frame_of(kLarge);
+}
+
+server::a2a::TaskAnswer answer_of(std::size_t bytes) {
   task::Task task;
-  task.id.value = std::string(kLarge, 'x');
+  task.id.value = std::string(bytes, 'x');
   return {std::move(task)};
+}
+
+server::a2a::TaskAnswer large_answer() {
+  return answer_of(kLarge);
 }
 
 // What the sources of streams hold behind their first event.
@@ -445,6 +453,44 @@ TEST_CASE(
   begin_call();
   REQUIRE(calls[0]->take(kLarge - kPart));
   CHECK(calls[1]->ends());
+}
+
+TEST_CASE("gRPC server: what a client took of a stream before does not make up for what it leaves now") {
+  constexpr std::size_t kPrefix = 5;  // of a message of gRPC
+  constexpr std::size_t kPart = 8 << 10;
+  const auto idle = std::make_shared<Script>(), slow = std::make_shared<Script>(),
+             last = std::make_shared<Script>();
+  std::atomic<int> calls{0};
+  http::Limits limits = patient_limits();
+  limits.unsent_max = kLarge * 9 / 4;
+  Bench bench(
+      [&](const CallPtr& call, Operation operation, const server::a2a::Request& request) {
+        const int number = calls++;
+        streaming(number == 0 ? idle : number == 1 ? slow : last)(call, operation, request);
+      },
+      limits);
+  const std::string request = bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})");
+  const auto pulled = [](const std::shared_ptr<Script>& script) {
+    return eventually([&] {
+      const std::lock_guard lock(script->mutex);
+      return script->blocks.empty();
+    });
+  };
+  // What a client sends to take more acknowledges what it took before.
+  const auto take = [](RawCall& call, std::size_t bytes) { return call.take(bytes - 1) && call.take(1); };
+  // Less waits for this client than for the next one, but it takes nothing of it.
+  idle->say(frame_of(kPart));
+  RawCall first(bench.port, kSubscribe, request);
+  REQUIRE(take(first, kPrefix + kPart));
+  idle->say(frame_of(kLarge - kLarge / 20));
+  REQUIRE(pulled(idle));
+  slow->say(large_frame());
+  RawCall second(bench.port, kSubscribe, request);
+  REQUIRE(take(second, kPart));
+  last->say(frame_of(kLarge / 2));
+  RawCall third(bench.port, kSubscribe, request);
+  CHECK(first.ends());
+  CHECK(second.take(kLarge / 2));
 }
 
 TEST_CASE("gRPC server: what a source holds behind unread events counts once it wakes the stream") {
