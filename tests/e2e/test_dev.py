@@ -74,6 +74,7 @@ class Dev(unittest.TestCase):
         self.write("card.json", '{\n  "name": 5}')
         self.await_log(r"error: .*card\.json:2:\d+: /name")
         self.assertEqual(self.said(self.server.send("now")), "FIRST")
+        self.assertIn(b"unchanged: waiter", self.server.http("GET", "/readyz").raw)
 
     def test_an_agent_that_is_added_is_served(self):
         self.write("card.json", json.dumps(CARD | {"baton": CARD["baton"] | {"default": False}}), "second")

@@ -320,8 +320,10 @@ base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, cons
                                                     const Builtins& builtins, const CommonRules& rules) {
   Loader loader(folder, make, builtins, rules);
   loader.load();
+  const bool is_any_kept = std::ranges::any_of(
+      loader.left_out, [&](const CardReport& wrong) { return find({wrong.folder}) != nullptr; });
   // Agents that follow where reading the folder failed must not be taken for removed ones.
-  if (!loader.trouble().empty() || loader.agents.empty()) {
+  if (!loader.trouble().empty() || (loader.agents.empty() && !is_any_kept)) {
     return base::fail(ErrorCode::invalid_argument, "an agent card is invalid; see the log", loader.report());
   }
   Reloaded reloaded;

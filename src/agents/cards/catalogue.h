@@ -101,7 +101,7 @@ class Catalogue {
 
   // Reads the cards again. An agent stays as it is if its card (with `dev`, also its files) has not
   // changed, or is now wrong. The running turns of a changed agent finish with their old executor. Fails
-  // and changes nothing if no card is right, or if the folder cannot be read to its end.
+  // and changes nothing if no agent would be left, or if the folder cannot be read to its end.
   struct Reloaded {
     std::vector<std::string> added, changed, removed;  // the agents' names
     std::vector<CardReport> wrong;                     // the cards that are wrong now

@@ -478,12 +478,34 @@ TEST_CASE("Catalogue: an agent whose card is wrong at a reload stays unchanged")
   REQUIRE(catalogue->outdated().size() == 1);
   CHECK(catalogue->outdated()[0].folder == "one");
 
-  std::filesystem::remove_all(bench.folder.path() / "two");
-  CHECK_FALSE(catalogue->reload(bench.folder.path(), agents::command_executors(bench.host)));
-  CHECK(catalogue->find({"two"}) != nullptr);
   bench.folder.write("one/card.json", text);
   REQUIRE(catalogue->reload(bench.folder.path(), agents::command_executors(bench.host)));
   CHECK(catalogue->outdated().empty());
+}
+
+TEST_CASE(
+    "Catalogue: a reload at which every card is wrong keeps the agents, and fails if none would be left") {
+  Bench bench;
+  const std::string text = card(R"({"executor":"command","command":["x"]})");
+  bench.folder.write("one/card.json", text);
+  bench.folder.write("two/card.json", text);
+  auto catalogue = bench.load();
+  REQUIRE(catalogue);
+  const agents::Agent* one = catalogue->find({"one"});
+  bench.folder.write("one/card.json", "{");
+  std::filesystem::remove_all(bench.folder.path() / "two");
+  const auto reloaded = catalogue->reload(bench.folder.path(), agents::command_executors(bench.host));
+  REQUIRE(reloaded);
+  CHECK(reloaded->wrong.size() == 1);
+  CHECK(reloaded->removed == std::vector<std::string>{"two"});
+  CHECK(catalogue->find({"one"}) == one);
+  CHECK(catalogue->find({"two"}) == nullptr);
+  CHECK(catalogue->outdated().size() == 1);
+
+  std::filesystem::rename(bench.folder.path() / "one", bench.folder.path() / "three");
+  CHECK_FALSE(catalogue->reload(bench.folder.path(), agents::command_executors(bench.host)));
+  CHECK(catalogue->find({"one"}) == one);
+  CHECK(catalogue->outdated().size() == 1);
 }
 
 TEST_CASE("Catalogue: a card that cannot be looked at is wrong, unless its folder is no agent's") {
