@@ -380,6 +380,12 @@ void Pipeline::note_refusal(const http::Request& request, std::string_view reaso
   refusals_.record(client_address(services_.options, request), reason, std::chrono::steady_clock::now());
 }
 
+bool Pipeline::is_foreign_page(const http::Request& request) const {
+  if (origin_may_call(services_.options, request)) return false;
+  note_refusal(request, "web pages of its origin may not call (cors.origins)");
+  return true;
+}
+
 std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& request,
                                                      const base::Error& error) const {
   // Only unknown tokens count: not a missing one, nor a valid one for another agent.
@@ -489,8 +495,10 @@ void Pipeline::serve_agents(const ExchangePtr& exchange) const {
 // Refuses pages of other origins, because a page has no token of its own.
 void Pipeline::serve_tokens(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
-  if (!is_of_own_page(services_.options, request))
+  if (!is_of_own_page(services_.options, request)) {
+    note_refusal(request, "web pages of other origins may not request page tokens");
     return exchange->reply(plain_error(403, "web pages of other origins may not request page tokens"));
+  }
   const auto refuse = [&](const base::Error& error) {
     refuse_caller(request, error, [exchange, error] { exchange->reply(refusal(error)); });
   };
@@ -599,8 +607,10 @@ void Pipeline::serve_openai(const ExchangePtr& exchange, const PathMatch& found)
     return refuse_caller(request, *error,
                          [exchange, error = *error] { exchange->reply(openai::error_reply(error)); });
   const auto scope = scope_of(found, request.method);
-  if (scope && !scopes_of(services_.options, request).has(*scope))
+  if (scope && !scopes_of(services_.options, request).has(*scope)) {
+    note_refusal(request, "its token lacks the scope");
     return exchange->reply(openai::error_reply(lacks(*scope)));
+  }
   exchange->block([this, exchange, found] {
     const auto reached = [exchange](const agents::Agent& agent) {
       exchange->reached(agent, Protocol::openai);

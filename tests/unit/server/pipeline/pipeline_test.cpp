@@ -1,6 +1,10 @@
 #include "server/pipeline/pipeline.h"
 
 #include <doctest/doctest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <sstream>
 
 #include "base/worker_pool.h"
 #include "support/engine_bench.h"
@@ -29,11 +33,12 @@ class Asked final : public http::Exchange {
 };
 
 struct Bench {
-  Reply ask(const char* method, const char* path, const char* host = nullptr) {
+  Reply ask(const char* method, const char* path, const char* host = nullptr, const char* origin = nullptr) {
     Request request;
     request.method = method;
     request.path = request.raw_path = path;
     if (host != nullptr) request.headers.emplace_back("Host", host);
+    if (origin != nullptr) request.headers.emplace_back("Origin", origin);
     const auto asked = std::make_shared<Asked>(std::move(request));
     pipeline.handle(asked);
     return asked->answer;
@@ -288,6 +293,23 @@ TEST_CASE("Pipeline: MCP checks the caller before the method, so HEAD without a 
   bench.options.anonymous = true;
   CHECK(bench.ask("HEAD", "/mcp").status == 405);
   CHECK(bench.ask("DELETE", "/mcp").status == 405);
+}
+
+TEST_CASE("Pipeline: a page of another origin is refused and logged, whatever the path") {
+  const auto before = spdlog::default_logger();
+  for (const auto& [method, path] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"GET", "/agents"}, {"POST", "/"}, {"POST", "/mcp"}, {"GET", "/v1/models"}, {"POST", "/tokens"}}) {
+    CAPTURE(path);
+    std::ostringstream text;
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
+    Bench bench;
+    bench.pipeline.open("http://127.0.0.1:80");
+    const Reply reply = bench.ask(method, path, "127.0.0.1", "https://evil.example");
+    spdlog::set_default_logger(before);
+    CHECK(reply.status == 403);
+    CHECK(text.str().find("refused: web pages of ") != std::string::npos);
+  }
 }
 
 }  // namespace pipeline_test
