@@ -310,6 +310,14 @@ class AccessLog(harness.ServerCase):
         self.assertGreater(int(line["bytes"]), 100)
         self.assertGreater(int(line["us"]), 0)
 
+    def test_a_streams_line_has_the_task(self):
+        task = client.new_id()
+        for _ in self.server.stream("tell", task, agent="tracer", token="s3cret-of-ann"):
+            pass
+        for _ in self.server.resubscribe(task, after=0, agent="tracer", token="s3cret-of-ann"):
+            pass
+        harness.wait_for(lambda: len([line for line in self.lines("/agents/tracer") if line.get("task") == task]) == 2)
+
     def test_neither_query_nor_secret_is_in_it(self):
         self.server.http("GET", "/agents?token=s3cret-of-ann", headers={"Authorization": "Bearer s3cret-of-ann"})
         self.server.http("GET", "/nowhere?token=s3cret-of-ann")

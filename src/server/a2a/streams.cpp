@@ -102,6 +102,7 @@ LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& acce
 
 void open_sent(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
                std::optional<task::Task> task) {
+  if (call->note) call->note->is_about(accepted.id);
   const bool begins_with_task = task.has_value();
   LogStream::Start start = start_of_sent(call, accepted, form, std::move(task));
   // If the agent has answered already, the whole stream is sent as one reply.
@@ -291,6 +292,7 @@ void subscribe(const CallPtr& call, protocol::a2a::TaskRequest request) {
   if (!last) return call->refuse(last.error(), request.id);
   const auto head = call->services.engine.reader().head(call->ref(request.id));
   if (!head) return call->refuse(head.error(), request.id);
+  if (call->note) call->note->is_about(head->id);
   LogStream::Start start;
   start.task = head->key;
   const StreamForm form =
