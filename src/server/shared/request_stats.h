@@ -48,8 +48,8 @@ class RequestStats {
 
  private:
   static constexpr std::size_t kProtocols = 10;
-  static constexpr std::array kStatuses{0,   200, 202, 204, 206, 304, 400, 401, 403, 404, 405,
-                                        406, 408, 409, 413, 415, 416, 422, 429, 500, 501, 503};
+  static constexpr std::array kStatuses{0,   200, 201, 202, 204, 206, 303, 304, 400, 401, 403, 404, 405,
+                                        406, 408, 409, 413, 415, 416, 422, 429, 500, 501, 502, 503};
   using Counts = std::array<std::atomic<std::int64_t>, kStatuses.size() + 1>;  // the last: all others
   using OfAgent = std::array<Counts, kProtocols>;
 
