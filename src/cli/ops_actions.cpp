@@ -185,7 +185,7 @@ int await_count(OpsSession& session, const std::string& key) {
     const std::string_view state = job["state"].string();
     const std::string tasks = text_in(job, "tasks");
     if (state == "counted") {
-      session.console().print_note(tasks + " tasks are written down as job " + key +
+      session.console().print_note("job " + key + " has " + task_count(tasks) +
                                    "; nothing is done before `baton ops confirm " + key + " --expected " +
                                    tasks + "`");
       return kExitUsage;

@@ -26,8 +26,10 @@ CallError refused(int status, std::string_view body) {
   call.text = error["message"].str();
   if (call.text.empty()) call.text = error.str();
   if (call.text.empty()) call.text = "HTTP " + std::to_string(status);
-  if (const auto count = error["count"].integer())
-    call.text += " (the filter finds " + std::to_string(*count) + ")";
+  if (const auto count = error["count"].integer()) {
+    const std::string found = "the filter finds " + std::to_string(*count);
+    if (!call.text.starts_with(found + " ")) call.text += " (" + found + ")";
+  }
   return call;
 }
 

@@ -108,6 +108,9 @@ class Ops(operate_case.OperateCase):
         code, _, complaints = self.ops(*words)
         self.assertEqual(code, USAGE)
         number = complaints.split(" tasks")[0].split()[-1]
+        code, _, complaints = self.ops(*words, "--expected", "0")
+        self.assertEqual((code, complaints.count(f"the filter finds {number} tasks, ")), (NO_ANSWER, 1))
+        self.assertEqual(complaints.count("the filter finds"), 1)
         items = self.good(*words, "--expected", number)
         self.assertLessEqual(set(keys), {item["task"] for item in items if item["outcome"] == "done"})
 
@@ -123,6 +126,7 @@ class Ops(operate_case.OperateCase):
         filters = ("--agent", "phone", "--state", "input-required", "--turn", "none")
         code, _, complaints = self.ops("bulk", "cancel", *filters, "--reason", "cleaning")
         self.assertEqual(code, USAGE)
+        self.assertRegex(complaints, r"job \d+ has \d+ tasks; ")
         words = complaints.split("`")[1].split()
         self.assertEqual(words[:3], ["baton", "ops", "confirm"])
         late = self.key_of(self.send("bulk", "phone"))
