@@ -1,10 +1,11 @@
 """The project's own scripts and pages: a check whose tool is missing fails, steps are counted and remembered, a ring
 leaves out the tests of a larger one, the table of figures is written between its markers, promises name their tests,
-links lead somewhere, a program that is not hardened is found out, and the simulator's planted faults can still be
-planted."""
+the page of limits names their settings, links lead somewhere, a program that is not hardened is found out, and the
+simulator's planted faults can still be planted."""
 import contextlib
 import importlib.machinery
 import io
+import json
 import os
 import pathlib
 import re
@@ -363,6 +364,17 @@ class Promises(Case):
             self.assertTrue(tests, f"no test: {promise}")
             for test in tests:
                 self.assertTrue((ROOT / test).is_file(), f"there is no {test}")
+
+
+class Limits(Case):
+    def test_the_page_names_every_setting_of_a_limit_and_no_other(self):
+        schema = json.loads((ROOT / "schema/config.schema.json").read_text(encoding="utf-8"))["properties"]
+        settings = {f"{section}.{name}" for section, value in schema.items() for name in value.get("properties", {})}
+        self.assertIn("http.body_max", settings)
+        text = (ROOT / "scripts/LIMITS.md").read_text(encoding="utf-8")
+        named = {name for name in re.findall(r"`([a-z0-9_]+\.[a-z0-9_]+)`", text) if name.split(".")[0] in schema}
+        self.assertEqual(named - settings, set())
+        self.assertEqual({name for name in settings if re.search(r"_max(_s)?$", name)} - named, set())
 
 
 class Threats(Case):
