@@ -77,11 +77,12 @@ struct Found {
   std::string text;
 };
 
-// Reads the catalogs; prints those that are named but cannot be read.
-std::vector<Found> find_catalogs(const std::string& url, Report& report) {
+// Reads the catalogs; prints those that are named but cannot be read. `why`: why the first one cannot.
+std::vector<Found> find_catalogs(const std::string& url, Report& report, std::string& why) {
   std::vector<Found> found;
   for (client::CatalogPlace& place : client::catalog_places(url, {})) {
     auto fetched = client::http_get(place.url, {}, {});
+    if (!fetched && why.empty()) why = place.url + ": " + fetched.error().text;
     if (fetched) {
       found.push_back({std::move(place), std::move(fetched->text)});
     } else if (place.is_named) {
@@ -95,9 +96,11 @@ std::vector<Found> find_catalogs(const std::string& url, Report& report) {
 
 int discover_command(const std::string& url) {
   Report report;
-  const auto found = find_catalogs(url, report);
+  std::string why;
+  const auto found = find_catalogs(url, report, why);
   if (found.empty()) {
-    std::fprintf(stderr, "baton: %s publishes no catalog of agents\n", printable_line(url).c_str());
+    std::fprintf(stderr, "baton: %s publishes no catalog of agents (%s)\n", printable_line(url).c_str(),
+                 printable_line(why).c_str());
     return kExitNoAnswer;
   }
   for (const Found& one : found) {

@@ -142,9 +142,13 @@ int health_command(const std::string& url) {
   std::string ready = url;
   while (ready.ends_with('/')) ready.pop_back();
   const auto answer = client::http_get(ready + "/readyz", {}, "");
-  const std::string said = answer ? answer->text : answer.error().text + "\n";
-  std::fputs(printable(said).c_str(), answer ? stdout : stderr);
-  return answer ? kExitDone : kExitNoAnswer;
+  if (!answer) {
+    std::fprintf(stderr, "baton: %s: %s\n", printable_line(ready).c_str(),
+                 printable_line(answer.error().text).c_str());
+    return kExitNoAnswer;
+  }
+  std::fputs(printable(answer->text).c_str(), stdout);
+  return kExitDone;
 }
 
 int agents_command(const ClientOptions& options) {

@@ -145,6 +145,7 @@ class Health(harness.ServerCase):
         self.assertEqual((done.returncode, done.stdout), (0, "ready\n"))
         done = self.health(1)
         self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertEqual(done.stderr, "baton: http://127.0.0.1:1: the connection failed\n")
 
 
 class Terminal:

@@ -156,6 +156,9 @@ class Checked(DiscoveryCase):
         none = self.check(self.base + "/agents/player")
         self.assertEqual((none.returncode, none.stdout), (4, ""))
         self.assertIn("publishes no catalog", none.stderr)
+        nobody = self.check("http://127.0.0.1:1")
+        self.assertEqual((nobody.returncode, nobody.stdout), (4, ""))
+        self.assertIn("/.well-known/ard.json: the connection failed", nobody.stderr)
 
 
 if __name__ == "__main__":
