@@ -450,8 +450,11 @@ const Setting* find_setting(std::string_view path) {
 }
 
 std::string flag_of(const Setting& setting) {
-  if (!setting.flag.empty()) return std::string(setting.flag);
-  std::string flag = "--" + std::string(setting.path);
+  return setting.flag.empty() ? flag_of(setting.path) : std::string(setting.flag);
+}
+
+std::string flag_of(std::string_view path) {
+  std::string flag = "--" + std::string(path);
   std::ranges::replace_if(
       flag, [](char c) { return c == '.' || c == '_'; }, '-');
   return flag;

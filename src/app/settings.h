@@ -41,7 +41,8 @@ struct Setting {
 std::span<const Setting> settings();
 const Setting* find_setting(std::string_view path);
 
-std::string flag_of(const Setting& setting);       // "--http-body-max"
+std::string flag_of(const Setting& setting);       // its own, or that of its path
+std::string flag_of(std::string_view path);        // "--http-body-max"
 std::string variable_of(std::string_view path);    // "BATON_HTTP_BODY_MAX"
 bool is_switch(const Setting& setting);            // true if the flag needs no value: yes or no
 std::string default_text(const Setting& setting);  // in the syntax of the command line

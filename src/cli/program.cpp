@@ -109,7 +109,9 @@ void add_setting(CLI::App& command, const app::Setting& setting, std::string& va
   std::string help(setting.help);
   const std::string normal = app::default_text(setting);
   help += (normal.empty() ? " (" : " (" + normal + "; ") + app::variable_of(setting.path) + ")";
-  CLI::Option* option = command.add_option(app::flag_of(setting), value, help);
+  std::string names = app::flag_of(setting);
+  if (!setting.flag.empty()) names += "," + app::flag_of(setting.path);
+  CLI::Option* option = command.add_option(names, value, help);
   if (!is_main) option->group(std::string(HelpFormatter::kSection) + section);
   if (app::is_switch(setting)) option->expected(0, 1)->default_str("true")->type_name("[true|false]");
 }

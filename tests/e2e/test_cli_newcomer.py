@@ -72,6 +72,10 @@ class Sending(NewcomerCase):
                     code, _, complaints = self.run_baton(*command, "--agent", agent)
                     self.assertEqual((code, hint in complaints), (NO_ANSWER, True), complaints)
 
+    def test_a_setting_with_a_flag_of_its_own_has_that_of_its_path_too(self):
+        code, _, complaints = self.run_baton("serve", "--webhooks-allow-private=x", at_server=False)
+        self.assertEqual((code, "must be true or false" in complaints), (USAGE, True), complaints)
+
     def test_an_address_without_a_scheme_is_answered_with_the_right_one(self):
         for url, meant in (("127.0.0.1:8080", "http://127.0.0.1:8080"), ("localhost:1/x", "http://localhost:1/x"),
                            ("agents.example.com", "https://agents.example.com"), ("htps://a.example", "https://a.example")):

@@ -292,6 +292,7 @@ TEST_CASE("Settings: every default is within its range, and names and members ar
   std::ranges::sort(names);
   CHECK(std::ranges::adjacent_find(names) == names.end());
   CHECK(std::ranges::binary_search(names, std::string("--allow-private-webhooks")));
+  CHECK(flag_of(std::string_view("webhooks.allow_private")) == "--webhooks-allow-private");
   CHECK(std::ranges::binary_search(names, std::string("BATON_HTTP_BODY_MAX")));
 }
 
