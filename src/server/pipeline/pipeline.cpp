@@ -103,11 +103,8 @@ http::Reply Pipeline::protocol_error(const http::Request& request, int status,
   if (!found.allowed) return reply;
   const bool is_rest = found.answered_by<RestOperation>() != nullptr;
   if (!is_rest && !found.is(Stage::json_rpc)) return reply;
-  http::Reply other = is_rest ? a2a::rest_refusal(request, a2a::rest_target(found), error, status)
-                              : a2a::rpc_refusal(request, error, status);
-  reply.content_type = std::move(other.content_type);
-  reply.body = std::move(other.body);
-  return reply;
+  return is_rest ? a2a::rest_refusal(request, a2a::rest_target(found), error, status)
+                 : a2a::rpc_refusal(request, error, status);
 }
 
 Pipeline::ExchangePtr Pipeline::run_first_stages(std::shared_ptr<http::Exchange> way_back,

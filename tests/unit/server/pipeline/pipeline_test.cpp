@@ -220,6 +220,11 @@ TEST_CASE("Pipeline: a connection error has its path's form, and allowed pages m
   CHECK(rpc.status == 413);
   CHECK(rpc.body.starts_with(R"({"jsonrpc":"2.0","id":null,"error":{"code":)"));
   CHECK(may_read(rpc) == 1);
+  const Reply busy = at("POST", agent + "/", 503);
+  CHECK(busy.body.find("\"retryAfter\":5}") != std::string::npos);
+  CHECK(std::ranges::count(busy.headers, std::string_view("Retry-After"),
+                           &std::pair<std::string, std::string>::first) == 1);
+  CHECK(std::ranges::count(busy.headers, std::pair<std::string, std::string>{"Retry-After", "5"}) == 1);
   CHECK(at("POST", agent + "/message:send", 431).body.starts_with(R"({"error":{"code":431,)"));
   CHECK(at("POST", agent + "/v1/message:send", 408).body.starts_with(R"({"code":)"));
   CHECK(at("POST", "/v1/responses", 413).body ==
