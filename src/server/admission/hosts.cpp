@@ -130,8 +130,13 @@ std::string network_of(std::string_view address) {
   in6_addr six{};
   const std::string text(address.substr(0, address.find('%')));
   if (inet_pton(AF_INET6, text.c_str(), &six) != 1) return std::string(address);
-  std::fill(std::begin(six.s6_addr) + 8, std::end(six.s6_addr), std::uint8_t{0});
   std::array<char, INET6_ADDRSTRLEN> network{};
+  // Some proxies write IPv4 addresses so. Their /64 is one network for all of them.
+  if (IN6_IS_ADDR_V4MAPPED(&six)) {
+    inet_ntop(AF_INET, &six.s6_addr[12], network.data(), network.size());
+    return network.data();
+  }
+  std::fill(std::begin(six.s6_addr) + 8, std::end(six.s6_addr), std::uint8_t{0});
   inet_ntop(AF_INET6, &six, network.data(), network.size());
   return std::string(network.data()) + "/64";
 }

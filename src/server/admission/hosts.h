@@ -19,8 +19,8 @@ namespace baton::server {
 // brackets.
 bool is_loopback_host(std::string_view host);
 
-// The unit for per-address limits: an IPv4 address, or the /64 network of an IPv6 address ("2001:db8::/64"),
-// so that a client cannot evade a limit with other addresses of its network.
+// The unit for per-address limits: an IPv4 address, in whatever form, or the /64 network of an IPv6 address
+// ("2001:db8::/64"), so that a client cannot evade a limit with other addresses of its network.
 std::string network_of(std::string_view address);
 
 // Whether the text is a host with an optional port.

@@ -124,4 +124,13 @@ TEST_CASE("Hosts: X-Forwarded-Host allows no other host, and does not hide a wro
       options, from("127.0.0.1", {{"Host", "localhost"}, {"X-Forwarded-Host", "localhost"}})));
 }
 
+TEST_CASE("Hosts: a client's network is its IPv4 address, in both forms, or the /64 of its IPv6 address") {
+  CHECK(server::network_of("192.0.2.1") == "192.0.2.1");
+  CHECK(server::network_of("::ffff:192.0.2.1") == "192.0.2.1");
+  CHECK(server::network_of("::ffff:c000:202") == "192.0.2.2");
+  CHECK(server::network_of("2001:db8:0:1:2:3:4:5") == "2001:db8:0:1::/64");
+  CHECK(server::network_of("fe80::1%eth0") == "fe80::/64");
+  CHECK(server::network_of("no address") == "no address");
+}
+
 }  // namespace hosts_test
