@@ -26,6 +26,8 @@ using http::StreamSource;
 constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull; so many unsent ones do not count
 // Fewer bytes are no progress: a client that reads nothing of a call still takes answers to its pings.
 constexpr std::uint64_t kTakenMin = 4 << 10;
+// So many stall times a message may take beside one for each kTakenMin of it. Others may be before it.
+constexpr std::uint64_t kForOthers = 10;
 
 std::size_t bytes_in(const std::deque<ByteBuffer>& messages) {
   std::size_t bytes = 0;
@@ -258,7 +260,10 @@ void GrpcCall::advance() {
     const Step next = next_step(state, message);
     status = state.status;
     if (!state.writing && !state.finished) return next;
-    if (next != Step::none) progress_ = base::SteadyTime::now();
+    if (next != Step::none) {
+      progress_ = state.step_began = base::SteadyTime::now();
+      state.step_bytes = message.Length();
+    }
     is_unwatched = !std::exchange(state.is_watched, true);
     return next;
   });
@@ -279,12 +284,17 @@ void GrpcCall::check_time_in(std::chrono::milliseconds delay) {
 }
 
 void GrpcCall::check_time() {
-  bool is_writing = false;
+  bool is_writing = false, is_late = false;
   const bool waits = state_.with([&](State& state) {
     is_writing = state.writing || state.finished;
+    const auto times = (base::SteadyTime::now() - state.step_began) / shared_->limits.stall_time;
+    is_late = is_writing && static_cast<std::uint64_t>(times) >= kForOthers + state.step_bytes / kTakenMin;
     return state.is_watched = is_writing || state.awaits_message;
   });
   if (!waits) return;
+  // The client takes bytes of other calls. They may be before those of this call, but hardly while the kernel
+  // has room for more.
+  if (is_late && !shared_->connections->is_full(peer_.key)) return break_off();
   if (is_writing) note_taken();
   const auto due = is_writing ? progress_.load() + shared_->limits.stall_time
                               : begin_ + shared_->grpc_limits.first_message;
@@ -298,7 +308,7 @@ void GrpcCall::check_time() {
 
 // gRPC reports a write only when all of it has left, which takes long for a large message on a slow line.
 // What a client takes can be seen for its connection only. So a call also makes progress while others of its
-// connection do.
+// connection do; `check_time` bounds that.
 void GrpcCall::note_taken() {
   const std::uint64_t taken = shared_->connections->taken(peer_.key);
   if (taken < taken_ + kTakenMin) return;

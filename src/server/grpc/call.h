@@ -4,9 +4,11 @@
 // Threads: gRPC calls the On... functions on its own threads; `answer`, `open` and `fail` come from any. The
 // source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a time;
 // the source is pulled again only when all it gave is written. What the client has not taken by then counts
-// for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget; a client
-// that takes nothing for http::Limits::stall_time loses its call, but not while its connection is full, which
-// Connections bounds. The source lives until OnDone, because it may hold the share of what it gave last.
+// for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget. A client
+// that takes nothing for http::Limits::stall_time, or up to twice that, loses its call. What it takes is
+// known only for its connection. So while it takes bytes of other calls, it keeps the call for ten times as
+// long, once more for each 4 KiB of the message, and while its connection is full, which Connections bounds.
+// The source lives until OnDone, because it may hold the share of what it gave last.
 // Lifetime: gRPC uses it until OnDone; the A2aCall that answers it may hold it longer.
 #pragma once
 
@@ -116,6 +118,8 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
     bool has_no_message = false;  // it was reset, or ended, before its message
     bool left = false;            // the client is gone
     bool finished = false;
+    base::SteadyTime::time_point step_began;  // the last write, or the end
+    std::size_t step_bytes = 0;               // of its message
     ::grpc::Status status;
     std::shared_ptr<const void> held;  // until OnDone
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
@@ -212,6 +213,16 @@ std::uint64_t Connections::taken(const std::string& key) const {
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, info.data() + kBytesAckedAt, sizeof bytes);
   return bytes;
+}
+
+// Locked for the same reason; this poll does not wait.
+bool Connections::is_full(const std::string& key) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.open.find(key);
+    if (found == state.open.end()) return false;
+    pollfd socket{found->second.second.get(), POLLOUT, 0};
+    return ::poll(&socket, 1, 0) == 0;
+  });
 }
 
 void Connections::close(const std::string& key, int second, const char* why) {

@@ -59,6 +59,8 @@ class Connections {
   // The bytes that the connection's client has taken so far, or its kernel for it. 0 if the connection is not
   // open, or if our kernel does not count them.
   std::uint64_t taken(const std::string& key) const;
+  // Whether so much waits for the connection's client that the kernel takes no more.
+  bool is_full(const std::string& key) const;
 
   base::EventLoop& loop() { return loop_; }
 

@@ -86,6 +86,13 @@ TEST_CASE("gRPC connections: the bytes that a client has taken count, and those 
   CHECK(bench.connections->taken("127.0.0.1:0") == 0);
 }
 
+TEST_CASE("gRPC connections: one is full while its client reads nothing of what was sent") {
+  const Bench bench;
+  CHECK(!bench.connections->is_full(bench.key));
+  bench.fill();
+  CHECK(bench.connections->is_full(bench.key));
+}
+
 TEST_CASE("gRPC connections: one with more refusals than it may have at a time is ended") {
   constexpr int kRefusals = 3;
   GrpcLimits limits;

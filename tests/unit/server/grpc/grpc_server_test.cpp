@@ -362,6 +362,35 @@ TEST_CASE("gRPC server: a client that takes nothing of a stream for the stall ti
   CHECK(is_cut_off(call.finish()));
 }
 
+TEST_CASE("gRPC server: a client that takes nothing of a stream loses it although it takes other answers") {
+  constexpr std::size_t kUnread = 80 << 10;  // more than a client takes before it reads
+  constexpr std::size_t kRead = 8 << 10;
+  const auto script = std::make_shared<Script>();
+  script->say(frame_of(kUnread));
+  http::Limits limits = patient_limits();
+  limits.stall_time = 50ms;
+  Bench bench(
+      [&](const CallPtr& call, Operation operation, const server::a2a::Request& request) {
+        if (operation == Operation::subscribe) return streaming(script)(call, operation, request);
+        call->answer(answer_of(kRead));
+      },
+      limits);
+  ClientCall unread(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
+  REQUIRE(eventually([&] {
+    const std::lock_guard lock(script->mutex);
+    return script->blocks.empty();
+  }));
+  // The library has one connection for all calls of a program to a server.
+  const std::string request = bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})");
+  CHECK(eventually([&] {
+    ClientCall(bench.port, kGetTask, request).read();
+    const std::lock_guard lock(script->mutex);
+    return script->sources == 0;
+  }));
+  CHECK(!unread.read());
+  CHECK(is_cut_off(unread.finish()));
+}
+
 TEST_CASE("gRPC server: a client that takes its answer slowly keeps it for longer than the stall time") {
   constexpr std::size_t kPart = 8 << 10;
   http::Limits limits = patient_limits();
