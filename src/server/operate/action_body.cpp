@@ -22,7 +22,7 @@ base::Result<ActionBody> ActionBody::read(const Call& call, const std::vector<st
     if (name == "reason" || std::ranges::find(members, name) != members.end()) continue;
     return fail(ErrorCode::invalid_argument, std::string(base::beginning_of(name, 100)) + ": is unknown");
   }
-  engine::Actor actor{call.who.name, root["reason"].str()};
+  engine::Actor actor{call.by.name, root["reason"].str()};
   const bool has_words = actor.reason.find_first_not_of(" \t\r\n") != std::string::npos;
   if (!has_words || actor.reason.size() > engine::kReasonMax) {
     return fail(ErrorCode::invalid_argument,

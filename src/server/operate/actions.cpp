@@ -43,13 +43,13 @@ base::Result<std::string> delivery_answer(const CallPtr& call, std::int64_t key)
   Writer out(text);
   out.object([&] {
     out.key("delivery");
-    write_delivery(out, *line, call->who);
+    write_delivery(out, *line, call->by);
   });
   return text;
 }
 
 base::Result<std::string> agent_answer(const CallPtr& call) {
-  const agents::Agent* agent = call->facts.services.catalogue.find({call->place});
+  const agents::Agent* agent = call->facts.services.catalogue.find({call->parameter});
   const auto rows = AgentRows::read(call->facts);
   if (agent == nullptr || !rows)
     return fail(ErrorCode::unavailable,
@@ -99,9 +99,9 @@ void switch_agent(const CallPtr& call, const std::vector<std::string_view>& memb
   if (!body) return answer(call, fail(body.error()));
   const auto& agents = call->facts.services.catalogue.all();
   const bool is_known = std::ranges::any_of(
-      agents, [&](const agents::Agent* agent) { return agent->name.value == call->place; });
+      agents, [&](const agents::Agent* agent) { return agent->name.value == call->parameter; });
   if (!is_known) return answer(call, fail(ErrorCode::not_found, "agent not found"));
-  act(task::AgentName{call->place}, *body, [call](base::Result<void> done) {
+  act(task::AgentName{call->parameter}, *body, [call](base::Result<void> done) {
     if (!done) return answer(call, fail(std::move(done.error())));
     const bool taken = call->facts.services.readers.try_submit([call] { answer(call, agent_answer(call)); });
     if (!taken)

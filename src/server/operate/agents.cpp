@@ -72,8 +72,8 @@ void list_schedules(const CallPtr& call) {
 }
 
 void show_plan_picture(const CallPtr& call) {
-  const agents::Agent* agent = call->facts.services.catalogue.find({call->place});
-  if (agent == nullptr || call->place.starts_with('~'))
+  const agents::Agent* agent = call->facts.services.catalogue.find({call->parameter});
+  if (agent == nullptr || call->parameter.starts_with('~'))
     return call->exchange->reply(error_reply(404, "agent not found"));
   auto picture = plan_picture_of(*agent);
   call->exchange->reply(picture ? picture_reply(std::move(*picture)) : error_reply(picture.error()));

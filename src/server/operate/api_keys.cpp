@@ -195,8 +195,8 @@ base::Result<void> check_rights(const Operator& maker, const store::ApiKey& key)
 // The id of the key in the path, which may be a whole key. Fails with not_found for all that is no id: that
 // may be a secret, so it must not reach the audit.
 base::Result<std::string> id_in_path(const Call& call) {
-  if (base::is_api_key_id(call.place)) return call.place;
-  const auto whole = base::read_api_key(call.place);
+  if (base::is_api_key_id(call.parameter)) return call.parameter;
+  const auto whole = base::read_api_key(call.parameter);
   if (!whole) return fail(store::no_such_api_key());
   return std::string(whole->id);
 }
@@ -230,8 +230,7 @@ void create_api_key(const CallPtr& call) {
   if (!body) return answer(call, fail(body.error()));
   auto key = read_new_key(*body);
   if (!key) return answer(call, fail(key.error()));
-  if (const auto allowed = check_rights(call->who, *key); !allowed)
-    return answer(call, fail(allowed.error()));
+  if (const auto allowed = check_rights(call->by, *key); !allowed) return answer(call, fail(allowed.error()));
   base::MadeApiKey made = base::make_api_key();
   key->id = made.id;
   key->digest = std::move(made.digest);
@@ -251,7 +250,7 @@ void rotate_api_key(const CallPtr& call) {
   base::MadeApiKey made = base::make_api_key();
   engine::ApiKeys::Rotation rotation{
       *id, made.id, std::move(made.digest), {}, overlap->value_or(kOverlapUsual)};
-  rotation.check = [who = call->who](const store::ApiKey& key) { return check_rights(who, key); };
+  rotation.check = [by = call->by](const store::ApiKey& key) { return check_rights(by, key); };
   if (*lifetime) rotation.lifetime = **lifetime;
   call->facts.services.engine.api_keys().rotate(std::move(rotation), body->actor(),
                                                 done_with_key(call, std::move(made.text)));

@@ -145,7 +145,7 @@ void confirm_bulk(const CallPtr& call) {
   const auto expected = document->root()["expected"].integer();
   if (!expected)
     return answer(call, fail(ErrorCode::invalid_argument, "expected: must be the number of the job's tasks"));
-  const auto confirmed = call->facts.bulk.confirm(*key, *expected, call->who.name);
+  const auto confirmed = call->facts.bulk.confirm(*key, *expected, call->by.name);
   answer(call, confirmed ? job_with_items(call) : base::Result<std::string>(fail(confirmed.error())));
 }
 

@@ -42,15 +42,15 @@ struct Facts {
 struct Call {
   const Facts& facts;
   const std::shared_ptr<http::Exchange> exchange;
-  const Operator who;
-  const std::string place;  // the key or the name in the path; empty if it has none
+  const Operator by;
+  const std::string parameter;  // the key or the name in the path; empty if it has none
 
   const http::Request& request() const { return exchange->request(); }
 
-  // Reads `place` as a key. Fails with not_found if it does not have the form of a key.
+  // Reads `parameter` as a key. Fails with not_found if it does not have the form of a key.
   template <class Key>
   base::Result<Key> key() const {
-    const auto number = key_in(place);
+    const auto number = key_in(parameter);
     if (number) return Key{*number};
     return base::fail(base::ErrorCode::not_found, "key not found");
   }

@@ -58,7 +58,7 @@ void erase_context(const CallPtr& call) {
 
 void erase_caller(const CallPtr& call) {
   erase_with(call, [&](engine::Erasure& erasure, const engine::Actor& actor) {
-    erasure.erase_caller(call->place, actor, erased(call));
+    erasure.erase_caller(call->parameter, actor, erased(call));
   });
 }
 

@@ -110,9 +110,9 @@ void show_me(const CallPtr& call) {
   std::string text;
   Writer out(text);
   out.object([&] {
-    out.member("actor", call->who.name).member("role", call->who.may_act ? "operator" : "viewer");
+    out.member("actor", call->by.name).member("role", call->by.may_act ? "operator" : "viewer");
     out.member("version", call->facts.version).member("at", base::to_rfc3339(base::SystemClock().now()));
-    if (call->facts.grpc && call->who.may_act) out.member("grpc", true);
+    if (call->facts.grpc && call->by.may_act) out.member("grpc", true);
     if (call->facts.nodes.is_shared()) out.member("nodes", true);
   });
   answer(call, std::move(text));

@@ -54,7 +54,7 @@ void list_deliveries(const CallPtr& call) {
   Writer out(text);
   out.object([&] {
     out.member("at", base::to_rfc3339(base::SystemClock().now())).key("deliveries");
-    out.each(found->lines, [&](const store::DeliveryLine& line) { write_delivery(out, line, call->who); });
+    out.each(found->lines, [&](const store::DeliveryLine& line) { write_delivery(out, line, call->by); });
     write_next(out, found->next);
   });
   answer(call, std::move(text));

@@ -65,7 +65,7 @@ std::span<const PathRow> paths() {
   return kOperatorPaths;
 }
 
-void Routes::handle(std::shared_ptr<http::Exchange> exchange, const Operator& who) const {
+void Routes::handle(std::shared_ptr<http::Exchange> exchange, const Operator& by) const {
   const http::Request& request = exchange->request();
   const PathMatch found = find_path(kOperatorPaths, request.method, request.raw_path);
   if (found.row == nullptr) return exchange->reply(error_reply(404, "nothing is served at this path"));
@@ -75,13 +75,13 @@ void Routes::handle(std::shared_ptr<http::Exchange> exchange, const Operator& wh
     return exchange->reply(std::move(reply));
   }
   const OperatorRoute& route = *found.answered_by<OperatorRoute>();
-  if (route.acts && !who.may_act) {
+  if (route.acts && !by.may_act) {
     return exchange->reply(error_reply(403, "this token is read-only"));
   }
   if (request.body.size() > kBodyMax)
     return exchange->reply(error_reply(413, "the body is larger than 1 MiB"));
-  std::string place = found.places.empty() ? std::string() : found.places.front().second;
-  auto call = std::make_shared<const Call>(Call{facts_, exchange, who, std::move(place)});
+  std::string parameter = found.parameters.empty() ? std::string() : found.parameters.front().second;
+  auto call = std::make_shared<const Call>(Call{facts_, exchange, by, std::move(parameter)});
   if (pool_.try_submit([call, handle = route.handle] { handle(call); })) return;
   exchange->reply(error_reply(429, "too many operators' requests are waiting; try again later"));
 }

@@ -21,7 +21,7 @@ class Routes {
  public:
   Routes(const Facts& facts, base::WorkerPool& pool) : facts_(facts), pool_(pool) {}
 
-  void handle(std::shared_ptr<http::Exchange> exchange, const Operator& who) const;
+  void handle(std::shared_ptr<http::Exchange> exchange, const Operator& by) const;
 
  private:
   const Facts& facts_;

@@ -117,12 +117,12 @@ void write_count(json::Writer& out, const store::TaskCount& count) {
   out.object([&] { out.member("tasks", count.tasks).member("exact", count.exact); });
 }
 
-void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Operator& who) {
+void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Operator& by) {
   out.object([&] {
     write_key(out, "key", line.key.value);
     write_key(out, "task", line.task.value);
     out.member("agent", line.agent.value).member("caller", task::account_of(line.caller));
-    out.member("event", line.event.value).member("url", shown_url(line.url, who));
+    out.member("event", line.event.value).member("url", shown_url(line.url, by));
     out.member("state", line.state).member("attempts", line.attempts);
     out.member("createdAt", base::to_rfc3339(line.created));
     if (line.due) out.member("dueAt", base::to_rfc3339(*line.due));
@@ -130,17 +130,17 @@ void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Op
   });
 }
 
-void write_config(json::Writer& out, const task::PushConfig& config, const Operator& who) {
+void write_config(json::Writer& out, const task::PushConfig& config, const Operator& by) {
   out.object([&] {
-    out.member("id", config.id.value).member("url", shown_url(config.url, who));
+    out.member("id", config.id.value).member("url", shown_url(config.url, by));
     out.optional("lastError", config.last_error);
     if (!config.token.empty()) out.member("hasToken", true);
     if (!config.credentials.empty()) out.member("hasCredentials", true);
   });
 }
 
-std::string shown_url(std::string_view url, const Operator& who) {
-  if (who.may_act) return std::string(url);
+std::string shown_url(std::string_view url, const Operator& by) {
+  if (by.may_act) return std::string(url);
   std::string_view plain = url.substr(0, url.find_first_of("?#"));
   const std::size_t scheme = plain.find("://");
   const std::size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;

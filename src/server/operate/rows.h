@@ -23,13 +23,13 @@ void write_task_row(json::Writer& out, const store::TaskLine& line, const RowWor
 base::Result<store::TaskCount> counted(const store::OperatorStore& store, std::atomic<bool>& is_counting,
                                        const store::TaskFilter& filter);
 void write_count(json::Writer& out, const store::TaskCount& count);
-void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Operator& who);
+void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Operator& by);
 // Shows whether a webhook has secrets, but not the secrets.
-void write_config(json::Writer& out, const task::PushConfig& config, const Operator& who);
+void write_config(json::Writer& out, const task::PushConfig& config, const Operator& by);
 
 // A webhook's URL as this operator may see it. Read-only operators see it without user info and query,
 // because both may contain a password.
-std::string shown_url(std::string_view url, const Operator& who);
+std::string shown_url(std::string_view url, const Operator& by);
 
 inline void write_key(json::Writer& out, std::string_view name, std::int64_t key) {
   out.member(name, std::to_string(key));

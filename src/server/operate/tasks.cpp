@@ -71,7 +71,7 @@ void write_lines(Writer& out, const Facts& facts, const std::vector<store::TaskL
 // What the agent wrote to standard error before the task failed. For operators only, because it may have
 // anything.
 base::Result<void> write_errors(Writer& out, const CallPtr& call, const task::TaskHead& head) {
-  if (!call->who.may_act || head.state != task::State::failed) return {};
+  if (!call->by.may_act || head.state != task::State::failed) return {};
   task::EventNumber after{std::max<std::int64_t>(head.status_event.value - kErrorsWithin, 0)};
   std::string errors;
   while (after < head.status_event) {
@@ -144,12 +144,12 @@ base::Result<void> write_webhooks(Writer& out, const CallPtr& call, task::TaskKe
   const auto deliveries = call->facts.store.deliveries(filter, 0, kShown);
   if (!deliveries) return fail(deliveries.error());
   out.key("deliveries").each(deliveries->lines, [&](const store::DeliveryLine& line) {
-    write_delivery(out, line, call->who);
+    write_delivery(out, line, call->by);
   });
   const auto configs = call->facts.deliveries.configs(key);
   if (!configs) return fail(configs.error());
   out.key("configs").each(*configs,
-                          [&](const task::PushConfig& config) { write_config(out, config, call->who); });
+                          [&](const task::PushConfig& config) { write_config(out, config, call->by); });
   return {};
 }
 

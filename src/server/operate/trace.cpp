@@ -179,7 +179,7 @@ base::Result<std::string> trace_of(const CallPtr& call) {
     if (is_cut) out.member("isCut", true);
     std::size_t left = trace.turns().size();
     out.key("turns").each(trace.turns(), [&](TurnTrace::Turn turn) {
-      const bool is_told = model != nullptr && call->who.may_act && left-- <= kToldTurnsMax;
+      const bool is_told = model != nullptr && call->by.may_act && left-- <= kToldTurnsMax;
       ask_children(call->facts, turn.steps, end);
       out.object([&] {
         write_turn(out, turn);

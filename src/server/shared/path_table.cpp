@@ -11,14 +11,14 @@ namespace {
 using task::ProtocolVersion;
 
 constexpr std::string_view kOptionalSlash = "[/]", kRest = "...";
-constexpr std::size_t kPlacesMax = 3;
+constexpr std::size_t kParametersMax = 3;
 
 // Where A2A's patterns are looked for.
 enum class Base { as_written, below_v1, behind_tenant };
 
-// The places of a path that has the shape of a pattern, with their names as in the pattern, as received.
+// The parameters of a path that has the shape of a pattern, with their names as in the pattern, as received.
 struct Shape {
-  std::array<std::pair<std::string_view, std::string_view>, kPlacesMax> places;
+  std::array<std::pair<std::string_view, std::string_view>, kParametersMax> parameters;
   std::size_t count = 0;
 };
 
@@ -39,7 +39,7 @@ bool has_shape(std::string_view pattern, std::string_view path, Shape& shape) {
     const std::string_view ending = pattern.substr(0, pattern.find('/'));
     if (!given.ends_with(ending) || given.size() == ending.size()) return false;
     given.remove_suffix(ending.size());
-    shape.places[shape.count++] = {name, given};
+    shape.parameters[shape.count++] = {name, given};
     path.remove_prefix(given.size());
   }
   return path.empty();
@@ -56,13 +56,13 @@ bool is_as_received(Place place) {
   return place == Place::operator_api || place == Place::agent_ids;
 }
 
-// Reads the texts at the places of the row's pattern. False: the path is another one.
+// Reads the parameters of the row's pattern from the path. Returns false if the path does not fit.
 bool fits(const PathRow& row, std::string_view path, Shape& shape, PathMatch& match) {
   shape.count = 0;
   if (!has_shape(row.pattern, path, shape)) return false;
-  match.places.clear();
+  match.parameters.clear();
   for (std::size_t i = 0; i < shape.count; ++i) {
-    auto [name, text] = shape.places[i];
+    auto [name, text] = shape.parameters[i];
     const bool is_number = name.starts_with('#');
     const bool is_rest = name.ends_with(kRest);  // looked up in a table of its own
     if (is_number) name.remove_prefix(1);
@@ -70,7 +70,7 @@ bool fits(const PathRow& row, std::string_view path, Shape& shape, PathMatch& ma
     if (is_number && !base::number_in<std::size_t>(text)) return false;
     auto value = is_number || !is_as_received(row.place) ? std::optional(std::string(text)) : decoded(text);
     if (!value || (!is_rest && !base::is_utf8(*value))) return false;
-    match.places.emplace_back(name, std::move(*value));
+    match.parameters.emplace_back(name, std::move(*value));
   }
   return true;
 }
@@ -142,8 +142,8 @@ PathMatch find_at(std::span<const PathRow> rows, std::string_view method, std::s
 }  // namespace
 
 std::string_view PathMatch::operator[](std::string_view name) const {
-  for (const auto& [place, text] : places) {
-    if (place == name) return text;
+  for (const auto& [parameter, text] : parameters) {
+    if (parameter == name) return text;
   }
   return {};
 }

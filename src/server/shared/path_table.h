@@ -103,14 +103,14 @@ struct PathRow {
 };
 
 struct PathMatch {
-  const PathRow* row = nullptr;                                  // null: nothing is served at the path
-  bool allowed = false;                                          // the row serves the method
-  std::string allow;                                             // if not: the methods that the path serves
-  std::string tenant;                                            // of A2A 1.0
-  bool below_v1 = false;                                         // the path is one of A2A 0.3
-  std::vector<std::pair<std::string_view, std::string>> places;  // names are the pattern's
+  const PathRow* row = nullptr;  // null: nothing is served at the path
+  bool allowed = false;          // the row serves the method
+  std::string allow;             // if not: the methods that the path serves
+  std::string tenant;            // of A2A 1.0
+  bool below_v1 = false;         // the path is one of A2A 0.3
+  std::vector<std::pair<std::string_view, std::string>> parameters;  // names are the pattern's
 
-  // The text at a place of the pattern; empty if it has none of that name.
+  // Returns the parameter with this name; empty if the pattern has none.
   std::string_view operator[](std::string_view name) const;
   // What answers, if it is a T; else null.
   template <class T>
