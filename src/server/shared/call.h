@@ -16,7 +16,7 @@ namespace baton::server {
 struct Call {
   const Services& services;
   RequestNotePtr note = {};           // null: requests are not recorded
-  CallerShares::Hold hold = {};       // for this call's stream or waiting reply
+  CallerLimit::Hold hold = {};        // for this call's stream or waiting reply
   AnswerBudget::SharePtr share = {};  // the answer's part of the budget of large answers; null: it takes none
 };
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "server/shared/caller_shares.h"
+#include "server/shared/caller_limit.h"
 #include "server/shared/scopes.h"
 #include "server/shared/token_source.h"
 #include "task/task.h"
@@ -96,8 +96,8 @@ struct ServerOptions {
   std::string public_url;            // for cards; empty: the host the caller named
   std::string grpc_address;          // for cards; ":port": on the caller's host; empty: none
   bool grpc_https = false;           // gRPC's port speaks TLS
-  CallerShares streams;              // open event streams
-  CallerShares replies;              // answers that wait for a task to stop
+  CallerLimit streams;               // open event streams
+  CallerLimit replies;               // answers that wait for a task to stop
   ChatOptions chat;
   std::size_t answer_bytes_max = 32 << 20;  // above this size the largest parts of an answer become links
   bool trusts_method_names = false;         // accepts A2A 1.0 methods without A2A-Version

@@ -1,4 +1,4 @@
-#include "server/shared/caller_shares.h"
+#include "server/shared/caller_limit.h"
 
 #include <utility>
 
@@ -7,7 +7,7 @@ namespace {
 
 class HeldStream final : public http::StreamSource {
  public:
-  HeldStream(std::unique_ptr<http::StreamSource> source, CallerShares::Hold hold)
+  HeldStream(std::unique_ptr<http::StreamSource> source, CallerLimit::Hold hold)
       : source_(std::move(source)), hold_(std::move(hold)) {}
   Next pull(std::string& out, std::size_t room) override { return source_->pull(out, room); }
   bool has_ids() const override { return source_->has_ids(); }
@@ -16,12 +16,12 @@ class HeldStream final : public http::StreamSource {
 
  private:
   const std::unique_ptr<http::StreamSource> source_;
-  const CallerShares::Hold hold_;
+  const CallerLimit::Hold hold_;
 };
 
 }  // namespace
 
-CallerShares::Hold CallerShares::acquire(const task::Caller& caller) const {
+CallerLimit::Hold CallerLimit::acquire(const task::Caller& caller) const {
   const int most = state_->most;
   if (most == 0) return state_;
   std::string account(task::account_of(caller));
@@ -38,7 +38,7 @@ CallerShares::Hold CallerShares::acquire(const task::Caller& caller) const {
           }};
 }
 
-http::StreamOpener CallerShares::kept(Hold hold, http::StreamOpener opener) const {
+http::StreamOpener CallerLimit::kept(Hold hold, http::StreamOpener opener) const {
   const bool is_counted = hold && hold.get() != state_.get();
   if (!is_counted) return opener;
   return [hold = std::move(hold), opener = std::move(opener)](http::Waker waker) {

@@ -1,4 +1,4 @@
-// CallerShares: limits how many units of a resource (streams, waiting replies) each caller holds.
+// CallerLimit: limits how many units of a resource (streams, waiting replies) each caller holds.
 //
 // Threads: any. Copies share one count, which lives until the last copy and hold are gone.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace baton::server {
 
-class CallerShares {
+class CallerLimit {
  public:
   // One unit, released with the last copy. Null if the caller is at its limit.
   using Hold = std::shared_ptr<const void>;
