@@ -60,24 +60,4 @@ struct ChatCall : PlainCall {
 
 using CallPtr = std::shared_ptr<ChatCall>;  // held by pending callbacks
 
-// Handles a request from decoding to answer, the same for every protocol. One with Last-Event-ID or the name
-// of an earlier run is answered with that run and submits nothing. Any other becomes a message to a new or
-// waiting task, and the answer is the run that follows. Threads: on the server's workers, several at a time.
-void run(const CallPtr& call, const protocol::chat::Protocol& protocol);
-void run(const CallPtr& call, const protocol::chat::Protocol& protocol, protocol::chat::RunRequest request);
-
-// A run that has begun.
-struct BegunRun {
-  task::TaskKey key;
-  task::TaskId task;
-  task::ContextId context;
-  task::EventNumber before;  // the log's position before it
-};
-// Answer with such a run, submitting nothing: as `request` wants to see it. `show`: streams it without its
-// first `skipped` frames; the call must have a place for a stream. `reply`: as it is now.
-void show(const CallPtr& call, const protocol::chat::Protocol& protocol, protocol::chat::RunRequest request,
-          const BegunRun& begun, std::int64_t skipped);
-void reply(const CallPtr& call, const protocol::chat::Protocol& protocol, protocol::chat::RunRequest request,
-           const BegunRun& begun);
-
 }  // namespace baton::server::chat

@@ -8,6 +8,7 @@
 #include "json/writer.h"
 #include "protocol/chat/protocol.h"
 #include "server/chat/conversation.h"
+#include "server/chat/run.h"
 #include "server/shared/answers.h"
 
 namespace baton::server::chat {

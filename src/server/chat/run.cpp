@@ -1,3 +1,5 @@
+#include "server/chat/run.h"
+
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -7,7 +9,6 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "server/admission/access.h"
-#include "server/chat/call.h"
 #include "server/chat/conversation.h"
 #include "server/chat/run_stream.h"
 
@@ -29,12 +30,6 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   RunAnswer(CallPtr request_call, const protocol::chat::Protocol& speaks, protocol::chat::RunRequest read)
       : call(std::move(request_call)), protocol(speaks), request(std::move(read)) {}
 
-  struct TaskNames {
-    task::TaskKey key;
-    task::TaskId id;
-    task::ContextId context;
-  };
-
   const CallPtr call;
   const protocol::chat::Protocol& protocol;
   protocol::chat::RunRequest request;
@@ -45,9 +40,8 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
 
   // Answers with the run that follows what was accepted.
   void accepted(const engine::Accepted& accepted) {
-    if (request.streams)
-      return show({accepted.key, accepted.id, accepted.context}, accepted.before, {}, false);
     const BegunRun begun{accepted.key, accepted.id, accepted.context, accepted.before};
+    if (request.streams) return show(begun, {}, false);
     if (!request.background) return reply_whole(begun);
     release_claims();
     reply_later(begun);
@@ -71,18 +65,18 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
           {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
   }
 
-  // Streams the run after `before`, without what the client has already (`shown`).
-  void show(const TaskNames& task, task::EventNumber before, std::optional<RunPosition> shown,
-            bool nothing_follows, std::int64_t skipped = 0) {
-    const auto open = [self = shared_from_this(), task, before, shown, nothing_follows,
+  // Streams the run, without the part that the client has already (`shown`).
+  void show(const BegunRun& begun, std::optional<RunPosition> shown, bool nothing_follows,
+            std::int64_t skipped = 0) {
+    const auto open = [self = shared_from_this(), begun, shown, nothing_follows,
                        skipped](http::Waker waker) -> std::unique_ptr<http::StreamSource> {
       const Services& services = self->call->services;
-      RunStream::Start start{task.key, task.id, before, shown, nothing_follows, nullptr, {}};
-      start.view = self->protocol.view(self->facts(task.id, task.context, before));
+      RunStream::Start start{begun.key, begun.task, begun.before, shown, nothing_follows, nullptr, {}};
+      start.view = self->protocol.view(self->facts(begun.task, begun.context, begun.before));
       start.has_ids = self->protocol.has_frame_ids();
       start.last_words = self->protocol.last_words();
       start.skipped = skipped;
-      start.left = [&services, key = task.key, agent = self->call->agent.name, before] {
+      start.left = [&services, key = begun.key, agent = self->call->agent.name, before = begun.before] {
         services.engine.tasks().client_left(key, agent, before);
       };
       auto stream = std::make_unique<RunStream>(services, std::move(start), std::move(waker));
@@ -234,7 +228,7 @@ base::Result<task::ContextId> conversation_of(const ChatCall& call, const RunReq
 }
 
 // Resumes the run in which Last-Event-ID is a position.
-base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_event) {
+base::Result<void> resume_run(const RunAnswerPtr& answer, std::string_view last_event) {
   const ChatCall& call = *answer->call;
   const auto id = read_sse_id(last_event);
   if (!id)
@@ -250,13 +244,13 @@ base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_e
   const auto before = call.reader().stop_before(head->key, within);
   if (!before) return fail(before.error());
   const bool waits_or_ended = task::is_stopped(head->state) && *before == head->status_event;
-  answer->show({head->key, head->id, head->context}, *before, place, waits_or_ended);
+  answer->show({head->key, head->id, head->context, *before}, place, waits_or_ended);
   return {};
 }
 
 // The idempotency key of the request. For answers it is a digest of the questions and answers, not the run's
 // name, since a client may answer under the name of the run that asked (CopilotKit does).
-std::string name_of(const RunRequest& request) {
+std::string idempotency_key(const RunRequest& request) {
   if (request.answers.empty()) return request.run;
   std::vector<const protocol::chat::Answer*> answers;
   for (const protocol::chat::Answer& one : request.answers) answers.push_back(&one);
@@ -273,13 +267,13 @@ std::string name_of(const RunRequest& request) {
 
 base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {
   const ChatCall& call = *answer.call;
-  const std::string name = name_of(answer.request);
+  const std::string name = idempotency_key(answer.request);
   if (name.empty()) return fail(ErrorCode::not_found, "the run has no id");
   return call.tasks().earlier(call.caller, call.agent.name, answer.conversation, name);
 }
 
-// True if the request repeats an earlier one, by its name; it has then been answered with that run.
-bool repeat(const RunAnswerPtr& answer) {
+// Answers with the earlier run if the request repeats one, by its key. Returns false if it repeats none.
+bool answer_repetition(const RunAnswerPtr& answer) {
   const auto earlier = earlier_run(*answer);
   if (!earlier) return false;
   answer->accepted(*earlier);
@@ -353,14 +347,14 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
   task::Submission submission = std::move((*all)[next]);
   const bool last = next + 1 == all->size();
   fill_in(submission, *answer, last);
-  if (last) submission.name = name_of(answer->request);
+  if (last) submission.name = idempotency_key(answer->request);
   const bool is_answer = !submission.task.empty();
   answer->call->tasks().submit(std::move(submission), [=](base::Result<engine::Accepted> accepted) {
     if (!accepted && is_answer) return answer->refuse_answer(accepted.error());
     if (!accepted) return answer->refuse(accepted.error());
     if (last) return answer->accepted(*accepted);
-    const auto go_on = [=] { submit(answer, all, next + 1); };
-    if (!answer->call->services.readers.try_submit(go_on)) {
+    const auto submit_next = [=] { submit(answer, all, next + 1); };
+    if (!answer->call->services.readers.try_submit(submit_next)) {
       answer->refuse(
           {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
     }
@@ -381,7 +375,7 @@ base::Result<void> check_answers(const RunAnswer& answer, const std::vector<task
 
 // For a request with nothing new: shows the newest run in progress, or else the conversation and the open
 // questions.
-base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vector<WaitingTask>& waiting) {
+base::Result<void> show_current(const RunAnswerPtr& answer, const std::vector<WaitingTask>& waiting) {
   const ChatCall& call = *answer->call;
   const auto running = running_tasks(call, answer->conversation);
   if (!running) return fail(running.error());
@@ -389,7 +383,7 @@ base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vec
   const task::TaskHead& head = running->front();
   const auto before = call.reader().stop_before(head.key, head.last_event);
   if (!before) return fail(before.error());
-  answer->show({head.key, head.id, head.context}, *before, std::nullopt, false);
+  answer->show({head.key, head.id, head.context, *before}, std::nullopt, false);
   return {};
 }
 
@@ -425,12 +419,12 @@ base::Result<void> begin_run(const RunAnswerPtr& answer) {
   if (!conversation) return fail(conversation.error());
   answer->conversation = std::move(*conversation);
   const std::string_view last = call.exchange->request().header("Last-Event-ID");
-  if (!last.empty() && answer->protocol.has_frame_ids()) return come_back(answer, last);
+  if (!last.empty() && answer->protocol.has_frame_ids()) return resume_run(answer, last);
   // Repeated answers cannot match an open question: each of an agent's questions has its own id.
   if (!answer->request.answers.empty() && earlier_run(*answer)) {
     if (auto done = drop_old_answers(*answer); !done) return done;
   }
-  if (repeat(answer)) return {};
+  if (answer_repetition(answer)) return {};
   auto waiting = open_questions(call, answer->conversation, answer->request.answers_only);
   if (!waiting) return fail(waiting.error());
   if (!answers_what_is_open(answer->request, *waiting)) {
@@ -439,14 +433,14 @@ base::Result<void> begin_run(const RunAnswerPtr& answer) {
   const bool in_words = answer->protocol.answers_in_words() || call.agent.settings.plain_answers;
   auto submissions = submissions_for(answer->request, *waiting, in_words);
   // The question may just have been answered by a repetition of this request.
-  if (!submissions) return repeat(answer) ? base::Result<void>() : fail(submissions.error());
-  if (submissions->empty()) return show_what_there_is(answer, *waiting);
+  if (!submissions) return answer_repetition(answer) ? base::Result<void>() : fail(submissions.error());
+  if (submissions->empty()) return show_current(answer, *waiting);
   // Nobody else knows a conversation that begins with this request.
   const bool is_fresh = answer->request.conversation.empty() && answer->request.after_response.empty();
   if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time() && !is_fresh) {
     const auto room = make_room(*answer);
     // The run in progress may be this one, just started by a repetition.
-    if (!room) return repeat(answer) ? base::Result<void>() : room;
+    if (!room) return answer_repetition(answer) ? base::Result<void>() : room;
   }
   if (const auto fit = check_answers(*answer, *submissions); !fit) {
     answer->refuse_answer(fit.error());
@@ -467,7 +461,7 @@ void run(const CallPtr& call, const protocol::chat::Protocol& protocol) {
 void show(const CallPtr& call, const protocol::chat::Protocol& protocol, RunRequest request,
           const BegunRun& begun, std::int64_t skipped) {
   const auto answer = std::make_shared<RunAnswer>(call, protocol, std::move(request));
-  answer->show({begun.key, begun.task, begun.context}, begun.before, std::nullopt, false, skipped);
+  answer->show(begun, std::nullopt, false, skipped);
 }
 
 void reply(const CallPtr& call, const protocol::chat::Protocol& protocol, RunRequest request,

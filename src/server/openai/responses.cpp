@@ -12,6 +12,7 @@
 #include "protocol/openai/protocols.h"
 #include "protocol/openai/requests.h"
 #include "server/a2a/cards.h"
+#include "server/chat/run.h"
 
 namespace baton::server::openai {
 namespace {

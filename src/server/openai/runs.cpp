@@ -8,6 +8,7 @@
 #include "protocol/openai/protocols.h"
 #include "server/a2a/cards.h"
 #include "server/chat/conversation.h"
+#include "server/chat/run.h"
 #include "server/openai/responses.h"
 
 namespace baton::server::openai {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/worker_pool.h"
-#include "server/chat/call.h"
+#include "server/chat/run.h"
 #include "support/engine_bench.h"
 #include "support/patience.h"
 
