@@ -12,15 +12,6 @@
 
 namespace baton::server {
 
-// The caller identified by the request's bearer token, or by the one in ServerOptions::key_header, or
-// kAnonymous. A page's token (page_tokens.h) may
-// stand in the query of a GET instead, as `access_token`: browsers' EventSource and images have no headers.
-// Fails with unauthenticated (no token or an unknown one), permission_denied (a token for other agents, or a
-// viewer's) or unavailable (it cannot be checked now). `for_log` has the reason, if there is more. Tokens are
-// compared in time independent of where they differ.
-base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
-                                        const task::AgentName& agent);
-
 // A caller, the agents that its tasks may delegate to, and what its token allows.
 struct Identity {
   task::Caller caller;
@@ -28,19 +19,29 @@ struct Identity {
   Scopes scopes = Scopes::all();
   task::SubjectTokenPtr subject = nullptr;  // see task::Submission
 };
-// The scopes of the request's token, whatever agents it is for; all if it has no valid one.
+
+// Identifies the caller by the request's bearer token, by the token in ServerOptions::key_header, or by its
+// certificate; without any, the caller is kAnonymous where those are admitted. A page's token (page_tokens.h)
+// may stand in the query of a GET instead, as `access_token`: browsers' EventSource and images have no
+// headers. Fails with unauthenticated (no token, an unknown one, or two), permission_denied (a token for
+// other agents, or a viewer's) or unavailable (it cannot be checked now). `for_log` has the reason, if there
+// is more. Tokens are compared in time independent of where they differ.
+base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
+                                const task::AgentName& agent);
+// Like `identify`, for the caller alone.
+base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
+                                        const task::AgentName& agent);
+
+// The scopes of the request's token, whatever agents it is for. Without a valid one: all if the caller is
+// admitted as anonymous, else none.
 Scopes scopes_of(const ServerOptions& options, const http::Request& request);
 
 // The request's access token of an authorization server; null if it has no valid one.
 TokenPtr access_token_of(const ServerOptions& options, const http::Request& request);
 
-// Like `authenticate`, but also returns what the token's owner may do.
-base::Result<Identity> identify(const ServerOptions& options, const http::Request& request,
-                                const task::AgentName& agent);
-
 // The source of the page tokens that the request may make: a caller's token or certificate (Role::calls), or
-// a session that may call agents. Page tokens do not count. Fails with unauthenticated, unavailable, or as
-// session_of.
+// a session that may call agents. Page tokens do not count. Fails with unauthenticated, permission_denied (a
+// viewer's session), unavailable, or as session_of.
 base::Result<PageSource> page_source(const ServerOptions& options, const http::Request& request);
 
 // Waits for the request's token to be checked, and for the keys that it needs (TokenSource::await).
