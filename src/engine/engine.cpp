@@ -55,7 +55,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       actions_(operators, reader_, inbox_, tasks_, cancels_, turns_, catalogue, background_, wiring_.peers),
       jobs_(operators, actions_, inbox_, background_, wiring_.peers),
       keys_(operators, inbox_, background_, clock, wiring_.peers) {
-  live_.tell_all(wiring_.on_stored);
+  live_.listen(wiring_.on_stored);
   if (wiring_.peers == nullptr) return;
   live_.share(
       {wiring_.peers->self(),

@@ -103,7 +103,7 @@ class LiveTasks {
   // Once, before anything else.
   void share(Sharing sharing) { sharing_ = std::move(sharing); }
   // Once, before anything else: `listener` is called with each published change, before any subscriber.
-  void tell_all(std::function<void(const store::Committed&)> listener) { listener_ = std::move(listener); }
+  void listen(std::function<void(const store::Committed&)> listener) { listener_ = std::move(listener); }
   // The tasks and conversations that have subscribers, each with the last event that its subscribers have
   // heard of.
   std::vector<store::Grown> followed() const;

@@ -45,7 +45,8 @@ void answer_task(const CallPtr& call, const Wanted& wanted) {
 // Like answer_task, for use in a callback.
 template <class AnswerOf>
 void answer_task_later(const CallPtr& call, const Wanted& wanted) {
-  from_callback(call, wanted.key, wanted.as_of, [call, wanted] { answer_task<AnswerOf>(call, wanted); });
+  answer_from_callback(call, wanted.key, wanted.as_of,
+                       [call, wanted] { answer_task<AnswerOf>(call, wanted); });
 }
 
 // Whether the caller may wait for one more reply; the call then holds the place until it ends.

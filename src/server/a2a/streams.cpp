@@ -277,8 +277,8 @@ void send_stream(const CallPtr& call, protocol::a2a::SendRequest request) {
         if (accepted->hidden) return open_message(call, *accepted, form);
         if (!call->rules.stream_begins_with_task()) return open_sent(call, *accepted, form, {});
         const std::function<void()> open = [call, accepted = *accepted, form] {
-          from_callback(call, accepted.key, accepted.after,
-                        [call, accepted, form] { read_and_open_sent(call, accepted, form); });
+          answer_from_callback(call, accepted.key, accepted.after,
+                               [call, accepted, form] { read_and_open_sent(call, accepted, form); });
         };
         // If the agent's answer is being stored, it is sent together with the Task, one flush later.
         if (!call->services.engine.live().after_change(accepted->key, open)) open();
@@ -287,7 +287,7 @@ void send_stream(const CallPtr& call, protocol::a2a::SendRequest request) {
 
 void subscribe(const CallPtr& call, protocol::a2a::TaskRequest request) {
   if (!takes_stream(call)) return;
-  heed_activation(*call, request.numbers);
+  drop_inactive(*call, request.numbers);
   const auto last = last_event_of(call->head(), request);
   if (!last) return call->refuse(last.error(), request.id);
   const auto head = call->services.engine.reader().head(call->ref(request.id));

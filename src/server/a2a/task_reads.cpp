@@ -49,8 +49,8 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
              });
 }
 
-void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
-                   std::function<void()> answer) {
+void answer_from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
+                          std::function<void()> answer) {
   const engine::TaskReader& reader = call->services.engine.reader();
   const auto answer_here = [call, &reader, task, as_of, answer = std::move(answer)] {
     reader.is_quick_to_read(task, as_of) ? answer() : call->read_later(answer);
@@ -67,7 +67,7 @@ std::optional<int> history_of(const Call& call, const protocol::a2a::TaskRequest
   return request.history_length;
 }
 
-void heed_activation(const Call& call, protocol::NumbersWish& numbers) {
+void drop_inactive(const Call& call, protocol::NumbersWish& numbers) {
   if (call.rules.is_v1() && !call.extensions.numbers) numbers = {};
 }
 
@@ -79,7 +79,7 @@ base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& r
   if (request.submission.push && !call.agent.card.push) {
     return base::fail(ErrorCode::push_not_supported, "this agent does not support push notifications");
   }
-  heed_activation(call, request.numbers);
+  drop_inactive(call, request.numbers);
   request.submission.caller = call.caller;
   request.submission.child_agents = call.child_agents;
   request.submission.subject = call.subject;

@@ -17,9 +17,10 @@ base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& r
 base::Error no_message_yet();
 // Translates a send's error into the version's error.
 base::Error send_refusal(const Call& call, base::Error error);
-// From 1.0 on an extension is active only if the request's header asks for it. Earlier clients may not know
-// that header, and their versions cannot be distinguished: for them the member alone is enough.
-void heed_activation(const Call& call, protocol::NumbersWish& numbers);
+// Clears what the request's member asks of Baton's extension, unless the extension is active. From 1.0 on it
+// is active only if the request's header asks for it. Earlier clients may not know that header, and their
+// versions cannot be distinguished: for them the member alone is enough.
+void drop_inactive(const Call& call, protocol::NumbersWish& numbers);
 
 // How much history to show of a task of this origin, as in task::Depth. If neither the request nor its
 // version says, the default of the version that created the task applies.
@@ -39,11 +40,11 @@ struct TaskToRead {
 };
 using TaskRead = std::function<void(base::Result<task::Task>)>;
 void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done);
-// Calls `answer` for a callback about a task: on this thread if the task is in memory, else on a thread
-// that may read the store. Another thread is also used if the callback's thread has many callers to
-// answer.
-void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
-                   std::function<void()> answer);
+// Calls `answer`, which reads the task, from a callback about the task: on this thread if the task is in
+// memory, else on a thread that may read the store. Another thread is also used if the callback's thread has
+// many callers to answer.
+void answer_from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
+                          std::function<void()> answer);
 base::Error too_many_large_answers();
 
 }  // namespace baton::server::a2a

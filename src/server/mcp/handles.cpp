@@ -49,7 +49,7 @@ void write_detailed(Writer& out, const McpCallPtr& call, const task::TaskHead& h
 }
 
 void answer_with_handle(const McpCallPtr& call, task::TaskKey key) {
-  a2a::from_callback(call, key, {}, [call, key] {
+  a2a::answer_from_callback(call, key, {}, [call, key] {
     const auto head = call->services.engine.reader().head(key);
     if (!head) return call->refuse(head.error());
     read_shown(call, *head, [call, head = *head](base::Result<task::Task> task) {

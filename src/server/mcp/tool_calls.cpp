@@ -47,7 +47,7 @@ struct Run {
 
 void answer_with(const McpCallPtr& call, task::TaskKey key, std::optional<task::EventNumber> as_of) {
   // The task as it is now: so question_of does not read the store either.
-  a2a::from_callback(call, key, {}, [call, key, as_of] {
+  a2a::answer_from_callback(call, key, {}, [call, key, as_of] {
     a2a::read_task(call, {key, {}, {0, true}, as_of}, [call, key](base::Result<task::Task> task) {
       if (!task) return call->refuse(task.error());
       const Question question = question_of(call, key, *task);
@@ -104,7 +104,7 @@ struct Following : std::enable_shared_from_this<Following> {
   }
 
   void stopped(const engine::Stop& stop) {
-    a2a::from_callback(call, run.key, {}, [self = shared_from_this(), stop] {
+    a2a::answer_from_callback(call, run.key, {}, [self = shared_from_this(), stop] {
       if (self->tells_progress()) self->tell_statuses(stop.number);
       const bool may_ask = is_asked_in_stream(*self->call) && !self->call->has_left();
       if (may_ask && task::is_waiting(stop.state)) return self->ask(stop.number);
