@@ -330,7 +330,7 @@ void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& chil
   turns_.questions().add(delegated->parent, {ask, child.key, child.id, child.agent, number,
                                              delegated->message, std::move(task->status)});
   delegated->question = number.value;
-  turns_.ask(delegated->parent);
+  turns_.update_question(delegated->parent);
   look(delegated);
   // A canceled task gets no more questions: its child is canceled instead. Cancels handles earlier questions.
   const auto parent = reader_.head(delegated->parent);
@@ -361,7 +361,7 @@ void Delegation::question_over(const DelegatedPtr& delegated, task::EventNumber 
 // Withdraws the child's questions up to event `last`.
 void Delegation::forget_questions(const Delegated& delegated, task::EventNumber last) {
   if (turns_.questions().forget(delegated.parent, delegated.subagent.id, {last.value + 1}))
-    turns_.ask(delegated.parent);
+    turns_.update_question(delegated.parent);
 }
 
 // Idempotent: a repeated answer is the same send. The child accepts an answer only while it asks this
@@ -429,7 +429,7 @@ base::Result<void> Delegation::pass_on(const task::TaskHead& parent, ChildQuesti
 void Delegation::pass_on_logged(task::TaskKey parent, const ChildQuestion& question) {
   background_.run([this, parent, question] {
     const auto passed = read_and_pass_on(parent, question);
-    if (passed || is_gone(passed.error())) return turns_.ask(parent);
+    if (passed || is_gone(passed.error())) return turns_.update_question(parent);
     try_again(passed.error(), [this, parent, question] { pass_on_logged(parent, question); });
   });
 }

@@ -196,7 +196,7 @@ void TaskService::stored(const SendingPtr& sending, base::Result<Written> result
     sending->give_back();
     if (sending->asked && !sending->wants_question) {
       forget_learned(*sending);
-      turns_.ask(std::exchange(sending->asked, {}));
+      turns_.update_question(std::exchange(sending->asked, {}));
     }
     return refuse(sending, std::move(result.error()));
   }
@@ -208,11 +208,11 @@ void TaskService::stored(const SendingPtr& sending, base::Result<Written> result
   // The task's output since the question belongs to the run that begins with the answer.
   const task::EventNumber before = sending->answers ? sending->asked_at : result->before;
   if (sending->answers) {
-    turns_.ask(head.key, &head);
+    turns_.update_question(head.key, &head);
     turns_.report(QuestionAnswered{head, *sending->answers, std::move(sending->submission.message)});
     forget_learned(*sending);
   } else if (sending->asked) {
-    turns_.ask(sending->asked);
+    turns_.update_question(sending->asked);
   }
   sending->done(
       Accepted{head.key, head.id, head.context, before, after, false, head.hidden, is_delayed(head)});

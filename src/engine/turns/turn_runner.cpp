@@ -388,7 +388,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
   }
   if (task::is_terminal(head.state)) subjects_.erase(head);
   if (run->may_have_children()) report(TurnOver{head});
-  if (questions_.turnover(head)) ask(head.key);
+  if (questions_.turnover(head)) update_question(head.key);
   clear_suspicion(head.key);
   schedule(head);
   if (slot_held) {
@@ -515,7 +515,7 @@ void TurnRunner::resume(const task::AgentName& agent) {
 
 // ---- Children's questions
 
-void TurnRunner::ask(task::TaskKey task, const task::TaskHead* now) {
+void TurnRunner::update_question(task::TaskKey task, const task::TaskHead* now) {
   if (const auto run = running_turn(task)) return run->questions_changed(now);
   persistent_.post(Decision(ShowQuestion{task, self(), questions_, clock_}),
                    "cannot show a child task's question", [this, task] {

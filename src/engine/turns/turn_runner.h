@@ -100,7 +100,7 @@ class TurnRunner {
   ChildQuestions& questions() { return questions_; }
   // Makes the task show the next question of its children, or none. Call after its questions changed. `now`:
   // see RunningTurn::questions_changed.
-  void ask(task::TaskKey task, const task::TaskHead* now = nullptr);
+  void update_question(task::TaskKey task, const task::TaskHead* now = nullptr);
   // Enqueues the task's turn if it is queued, or sets its timer if it waits for a time. Call it from the
   // `committed` of a change that may have done either, or at start.
   void schedule(const task::TaskHead& head);
