@@ -1,5 +1,7 @@
 // ChunkedBody: incremental decoder for a chunked request body, with size limits (RFC 9112, 7.1). Chunk
 // extensions and trailer fields are parsed and dropped.
+//
+// Threads: one at a time.
 #pragma once
 
 #include <cstddef>

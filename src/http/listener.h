@@ -1,4 +1,6 @@
 // Listener: a listening TCP socket, non-blocking and close-on-exec; a second one on its address fails.
+//
+// Threads: one at a time.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // GuessTurn: a turn of a program whose output format is not known yet. The process starts as a turn of the
 // kind that its source suggests, and continues as a turn of the kind that its first line of output shows.
+//
+// Threads, ownership: as CommandTurn.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,7 @@
-// LaunchFacts: what all processes of one command agent have in common.
+// LaunchFacts: the host, settings and command that all processes of one command agent share.
+//
+// Threads: any; immutable. Lifetime: the host outlives them. The functions read environment and files when
+// they are called.
 #pragma once
 
 #include <filesystem>

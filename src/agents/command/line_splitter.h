@@ -1,4 +1,6 @@
 // LineSplitter: splits a stream of bytes into lines, with a bound on their length.
+//
+// Threads: one at a time.
 #pragma once
 
 #include <cstddef>

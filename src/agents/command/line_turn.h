@@ -1,4 +1,6 @@
 // LineTurn: a turn with a process of its own, which speaks the line protocol.
+//
+// Threads, ownership: as CommandTurn.
 #pragma once
 
 #include "agents/command/line_splitter.h"

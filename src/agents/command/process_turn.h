@@ -1,4 +1,6 @@
 // ProcessTurn: a turn with a process of its own. Launches it and waits for its first output.
+//
+// Threads, ownership: as CommandTurn. The process calls the handler on the host's thread.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,8 @@
 // Deliveries: the notifier's queue, which reads the store's deliveries. Results are written with the engine's
 // groups. Among nodes that share a store, each has the deliveries that it made due and those of nodes that
 // are gone.
+//
+// Threads: as notify::DeliveryQueue.
 #pragma once
 
 #include <utility>

@@ -1,9 +1,12 @@
-// Background: the engine's timers, and its thread pools for blocking store reads. They keep both off the
-// engine's thread and the event loops: a read of a task that is not in memory may wait for the disk, or for a
-// flush. Large jobs that no caller waits for at once run on low-priority threads of their own, so that small
-// turns behind them do not hold slots that others need: the search for old tasks, and turns of plans, which
-// also compute. Plans have their own pool, which is fair between callers, so that callers with small plans do
-// not wait for those with large ones.
+// Background: the engine's timers, and its thread pools for work that may block.
+//
+// A read of a task that is not in memory may wait for the disk, or for a flush, so the engine's thread and
+// the event loops leave it to a pool. Large jobs that no caller waits for at once, such as the search for old
+// tasks, run on low-priority threads of their own: otherwise small turns behind them would hold slots that
+// others need. Turns of plans, which also compute, have a third pool. It is fair between callers, so that
+// callers with small plans do not wait for those with large ones.
+//
+// Threads: any, but `stop` from one.
 #pragma once
 
 #include <atomic>

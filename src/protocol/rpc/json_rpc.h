@@ -3,6 +3,8 @@
 // Choices where the specification of JSON-RPC leaves room, or A2A clients deviate from it: the caller decides
 // whether a missing `jsonrpc` is accepted, since that depends on the method; a request without `id` is
 // answered with id null; batches are refused.
+//
+// Threads: pure functions.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // Negotiation: which version and which extensions a request asks for (protocol/a2a/README.md, 2).
+//
+// Threads: pure functions. Views in Extensions are of literals.
 #pragma once
 
 #include <optional>

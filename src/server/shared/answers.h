@@ -1,4 +1,6 @@
 // Answers that are the same for every protocol.
+//
+// Threads: pure functions.
 #pragma once
 
 #include <memory>

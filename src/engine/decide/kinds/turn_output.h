@@ -1,5 +1,7 @@
 // TurnOutput: stores the new output of a running turn, or its end. Depends only on the row and its members.
 // Removes the events that it stores from `output` and `childless`.
+//
+// Threads: the engine's, under the lock of the turn that owns `output`.
 #pragma once
 
 #include <string>
