@@ -1,5 +1,6 @@
 // TextMark: a fingerprint of a text (FNV-1a), to check whether another text equals it or begins with it.
-// Whoever chooses the texts can make two of them look equal; that only garbles their own output.
+// An agent that chooses its texts to that end can make two of them look equal; it garbles only its own
+// output.
 #pragma once
 
 #include <compare>

@@ -177,8 +177,8 @@ struct ExecutorState {
   std::vector<std::string> taken = {};
   // The usage of the remote work since the previous ExecutorState; counted like Usage::tokens.
   Taken used = {};
-  // What the agent's process wrote to standard error in an attempt that failed; only with the end of that
-  // attempt. Shown to operators only.
+  // The standard error of the agent's process in an attempt that failed; only with the end of that attempt.
+  // Shown to operators only.
   std::string errors = {};
 };
 

@@ -83,7 +83,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   // Call when the result of this turn no longer counts. Cancels the turn; if it does not end within the
   // grace time, the worker is retired.
   void let_go(const std::shared_ptr<WorkerTurn>& turn);
-  // What the process has written to standard error for this turn; empty if it has had other turns meanwhile.
+  // Returns the process's standard error during this turn; empty if it has had other turns meanwhile.
   std::string errors_of(const WorkerTurn& turn);
   // Breaks off the turn that has waited longest for its children, if it has waited for `wait_keep`.
   // Returns when it will have waited that long; empty if no turn has to leave, or one is leaving.

@@ -59,7 +59,7 @@ struct ChildReplies::Shown {
     std::vector<std::function<void()>> then;
   };
   base::Guarded<Rounds> rounds;
-  // Of the round under way.
+  // Set by the current round.
   task::EventNumber parent_last;  // the parent's last event when its log had all that was read; 0: compare
   KindPtr refused;                // was read, but the parent's log does not have it yet
 

@@ -1,15 +1,14 @@
-// ChildReplies: shows what children say as the replies of their parents, while it comes
+// ChildReplies: shows children's replies as replies of their parents while they are streamed
 // (agents::DelegateRequest::shows_replies).
 //
-// A child's replies are in its own log first, and then in the parent's (agents::Turn::said_ids). They are
-// written only while somebody reads the parent's log as it grows, the parent waits for the child, and it asks
-// its caller nothing; and only if the parent's log has no other news of them since they were chosen:
-// otherwise they are chosen again, by comparing both logs. So no crash, and no other node, can make words
-// lost or double. Nothing depends on them: the parent's turn that gets the child's result completes the
-// replies, or withdraws them.
+// A child's replies are in its own log first, and are then copied to the parent's (agents::Turn::said_ids).
+// They are copied only while the parent's log has a reader, the parent waits for the child, and the parent
+// asks its caller nothing. If the parent's log has grown since the pieces were chosen, they are chosen again
+// by comparing both logs. So neither a crash nor another node can lose or repeat a word. The parent's turn
+// that gets the child's result completes the replies, or withdraws them.
 //
-// Memory: nothing is kept of the replies between rounds. Replies that would fill more than half of the
-// parent's space (limits.task_max) are shown no more.
+// Memory: the text of replies is not kept between rounds. A child's replies are no longer shown once the
+// parent's log would exceed half of its space (limits.task_max).
 //
 // Threads: any.
 #pragma once

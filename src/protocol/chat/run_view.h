@@ -101,7 +101,8 @@ class RunView {
   virtual void show(const task::Event& event, Frames& out) = 0;
   // Whether the view keeps the output that it has shown, because a later frame repeats it.
   virtual bool keeps_output() const { return false; }
-  // Appends the whole answer as it is while the run goes on; nothing if the protocol has none then.
+  // Appends the whole answer as it is while the run is active. Appends nothing if the protocol shows no
+  // unfinished answer.
   virtual void show_now(std::string& /*out*/) const {}
 };
 

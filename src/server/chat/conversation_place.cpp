@@ -8,8 +8,9 @@
 namespace baton::server::chat {
 namespace {
 
-constexpr std::size_t kKnownMax = 200;  // of an id that is read
-// Of an id that is written, beside those of a snapshot: clients send it back in a header.
+constexpr std::size_t kKnownMax = 200;  // runs in an id that is read
+// Runs in an id that is written, in addition to those of a snapshot. Small, as clients send the id in a
+// header.
 constexpr std::size_t kKnownKept = 64;
 
 std::optional<RunName> read_run(std::string_view text) {

@@ -201,7 +201,7 @@ void Connections::end_refusal(const std::string& key) {
 
 // Locked, so that the descriptor stays open; the kernel answers at once.
 std::uint64_t Connections::taken(const std::string& key) const {
-  // Of the kernel's struct tcp_info, of which the C library's own ends before this member.
+  // An offset in the kernel's struct tcp_info. The C library's struct ends before this member.
   constexpr std::size_t kBytesAckedAt = 120;
   std::array<char, kBytesAckedAt + sizeof(std::uint64_t)> info{};
   socklen_t size = info.size();

@@ -32,7 +32,7 @@ constexpr std::array kPaths{
     row("GET", "/v1/responses/{id}/input_items", &list_input_items, Scope::read),
 };
 
-// What a chat call that cannot be served answers.
+// The answer to a chat call that cannot be served.
 http::Reply chat_error(const base::Error& error, const task::AgentName& agent) {
   if (error.code == ErrorCode::internal || error.code == ErrorCode::unavailable)
     base::log_error({{"agent", agent.value}}, "{} {}", error.for_caller, error.for_log);

@@ -76,7 +76,7 @@ void delete_response(const RequestPtr& request) {
   });
 }
 
-// What the message that begins the run has brought, as items.
+// The input of the message that begins the run, as items.
 std::vector<std::string> input_items(const Response& response) {
   std::vector<std::string> items;
   task::Message said;

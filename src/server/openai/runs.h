@@ -1,4 +1,5 @@
-// Requests that begin a run. Decision 51 says to which task a conversation that the client keeps belongs.
+// Requests that begin a run. Decision 51 has the rule that finds the task of a conversation that the
+// client keeps.
 //
 // Threads: as openai.h.
 #pragma once

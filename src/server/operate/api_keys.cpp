@@ -1,4 +1,4 @@
-// API keys: who has which, and operators' actions on them. A key is in one answer only, when it is made.
+// API keys: the lists of them, and operators' actions on them. Only the answer that makes a key has its text.
 #include "engine/operators/api_keys.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a task was asked and what it answered, in the few words that a row of a list has room for.
+// A task's request and result in the few words that a row of a list has room for.
 //
 // Threads: any; no state. Blocks on the disk.
 #pragma once

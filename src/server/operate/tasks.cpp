@@ -68,8 +68,7 @@ void write_lines(Writer& out, const Facts& facts, const std::vector<store::TaskL
   });
 }
 
-// What the agent wrote to standard error before the task failed. For operators only, because it may have
-// anything.
+// The agent's standard error before the task failed. For operators only, because it may contain secrets.
 base::Result<void> write_errors(Writer& out, const CallPtr& call, const task::TaskHead& head) {
   if (!call->by.may_act || head.state != task::State::failed) return {};
   task::EventNumber after{std::max<std::int64_t>(head.status_event.value - kErrorsWithin, 0)};

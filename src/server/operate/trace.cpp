@@ -55,7 +55,7 @@ base::Result<std::set<std::string>> said_later(const Facts& facts, const task::T
   return later;
 }
 
-// What the turn told the model first: the same function makes the request itself.
+// The first request of the turn to its model, made by the function that makes the real one.
 base::Result<std::vector<ChatMessage>> told_to(const Facts& facts, const agents::Agent& agent,
                                                const task::TaskHead& head, const TurnTrace::Turn& of,
                                                task::Json& tools) {

@@ -1,4 +1,4 @@
-// Nothing: changes nothing, and serves as a barrier. When its refusal is reported, every earlier decision is
+// Nothing: a barrier, which changes no task. When its refusal is reported, every earlier decision is
 // in the store or was refused. Pure.
 #pragma once
 
