@@ -114,7 +114,8 @@ MUTANTS = {
     ],
     # A plan that begins its turn again does not delegate again the children that were not made.
     "plan_forgets_children": [
-        ("agents/plan/workflow_executor.cpp", """    if (turn_.attempt > 1)""", """    if (false)"""),
+        ("agents/plan/workflow_executor.cpp", """    if (turn_.attempt > 1 || is_folded_anew)""",
+         """    if (false && is_folded_anew)"""),
     ],
     # A plan does not record which results it has taken in.
     "plan_takes_twice": [

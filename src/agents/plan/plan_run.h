@@ -67,8 +67,8 @@ class PlanRun {
 
   // Records a child's result. Returns false if no attempt waits for it any more.
   bool take(const DelegateResult& result);
-  // Begins the children again that open attempts lack. Call it before `advance`, if the last turn was
-  // broken off. If there are any, `advance` does nothing else.
+  // Begins the children again that open attempts lack. Call it before `advance`, if an earlier turn or
+  // attempt may have been broken off. If there are any, `advance` does nothing else.
   void begin_again(const std::function<bool(const std::string& call)>& has_child);
   Step advance();
 

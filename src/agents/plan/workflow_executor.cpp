@@ -78,6 +78,7 @@ class WorkflowTurn {
 
   // Returns true if the run continues, and its memory can serve the next turn.
   bool run(const std::shared_ptr<const Plan>& own) {
+    const bool is_folded_anew = memory_.states == 0;
     for (std::size_t index = memory_.states; index < turn_.states.size(); ++index) {
       for (const PlanRecord& record : read_records(turn_.states[index])) facts_.add(record);
     }
@@ -108,7 +109,9 @@ class WorkflowTurn {
       taken_.push_back(result.id);
       if (run.take(result)) told_.push_back(&result);
     }
-    if (turn_.attempt > 1)
+    // An attempt may have been broken off between its records and its children. If a cancel came during the
+    // next attempt, which was then left, this is the first attempt of another turn.
+    if (turn_.attempt > 1 || is_folded_anew)
       run.begin_again([this](const std::string& call) { return turn_.children.contains(call); });
     PlanRun::Step step = run.advance();
     if (step.is_left) return leave();
