@@ -1,6 +1,7 @@
 // The operations that answer with the bytes of a task's parts.
 #include "server/a2a/operations.h"
 #include "server/a2a/task_reads.h"
+#include "server/shared/answers.h"
 #include "server/show/download.h"
 #include "task/fold.h"
 

@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "server/a2a/cards.h"
 #include "server/a2a/task_reads.h"
+#include "server/shared/answers.h"
 #include "task/link_parts.h"
 
 namespace baton::server::a2a {

@@ -3,6 +3,7 @@
 #include "base/trace_context.h"
 #include "json/document.h"
 #include "server/admission/access.h"
+#include "server/shared/answers.h"
 #include "task/link_parts.h"
 
 namespace baton::server::a2a {
@@ -21,10 +22,6 @@ std::string trace_in(const task::Json& metadata) {
 }
 
 }  // namespace
-
-base::Error too_many_large_answers() {
-  return {ErrorCode::overloaded, "too many large answers are being sent; try again later", {}};
-}
 
 void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done) {
   const engine::TaskReader& reader = call->services.engine.reader();

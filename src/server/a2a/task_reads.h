@@ -45,6 +45,5 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
 // many callers to answer.
 void answer_from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
                           std::function<void()> answer);
-base::Error too_many_large_answers();
 
 }  // namespace baton::server::a2a

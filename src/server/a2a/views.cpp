@@ -4,6 +4,7 @@
 #include "json/writer.h"
 #include "server/a2a/operations.h"
 #include "server/a2a/task_reads.h"
+#include "server/shared/answers.h"
 #include "server/show/event_json.h"
 #include "server/show/plan_views.h"
 #include "server/show/task_tree.h"

@@ -9,6 +9,7 @@
 #include "protocol/agui/read_input.h"
 #include "server/chat/call.h"
 #include "server/chat/conversation_stream.h"
+#include "server/shared/answers.h"
 
 namespace baton::server::chat {
 namespace {
@@ -91,12 +92,11 @@ void begin(const FollowingPtr& call) {
   if (!heads) return call->refuse(heads.error());
   if (heads->bytes <= kSmallStart) return begin_with(call, *heads);
   const std::size_t bytes = 2 * heads->bytes;
-  take_share(
-      call, std::string(task::account_of(call->caller)), bytes,
-      [call, heads = std::move(*heads)](bool has_room) {
-        if (has_room) return begin_with(call, heads);
-        call->refuse({ErrorCode::overloaded, "too many large answers are being sent; try again later", {}});
-      });
+  take_share(call, std::string(task::account_of(call->caller)), bytes,
+             [call, heads = std::move(*heads)](bool has_room) {
+               if (has_room) return begin_with(call, heads);
+               call->refuse(too_many_large_answers());
+             });
 }
 
 // The stream after the place, if the store still has what it names and not too much has happened since.
@@ -139,8 +139,7 @@ void handle_conversation_events(std::shared_ptr<http::Exchange> exchange, const 
   const auto call = std::make_shared<Following>(std::move(exchange), by, std::move(id));
   call->hold = by.services.options.streams.acquire(call->caller);
   if (!call->hold) {
-    return call->refuse(
-        {ErrorCode::overloaded, "too many of this caller's runs are open; try again later", {}});
+    return call->refuse(too_many_open_runs());
   }
   const auto shown = call->services.engine.conversations().find(call->context);
   if (!shown) return call->refuse(shown.error());

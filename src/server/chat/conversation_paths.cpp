@@ -17,6 +17,7 @@
 #include "protocol/agui/run_frames.h"
 #include "server/chat/call.h"
 #include "server/chat/conversation.h"
+#include "server/shared/answers.h"
 
 namespace baton::server::chat {
 namespace {
@@ -154,12 +155,11 @@ void get(const AskedPtr& asked) {
   if (!said) return asked->refuse(said.error());
   if (said->bytes <= kSmallAnswer) return show(asked, *shown, *said, *wanted);
   const std::size_t bytes = 2 * said->bytes;
-  take_share(
-      asked, std::string(task::account_of(asked->caller)), bytes,
-      [asked, shown = std::move(*shown), said = std::move(*said), wanted = *wanted](bool has_room) {
-        if (has_room) return show(asked, shown, said, wanted);
-        asked->refuse({ErrorCode::overloaded, "too many large answers are being sent; try again later", {}});
-      });
+  take_share(asked, std::string(task::account_of(asked->caller)), bytes,
+             [asked, shown = std::move(*shown), said = std::move(*said), wanted = *wanted](bool has_room) {
+               if (has_room) return show(asked, shown, said, wanted);
+               asked->refuse(too_many_large_answers());
+             });
 }
 
 void rename(const AskedPtr& asked) {

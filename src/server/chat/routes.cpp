@@ -130,8 +130,7 @@ void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const A
   // A caller at its stream limit can still stop a run.
   if (handler != &stop) call->hold = by.services.options.streams.acquire(call->caller);
   if (handler != &stop && !call->hold) {
-    return call->refuse(
-        {base::ErrorCode::overloaded, "too many of this caller's runs are open; try again later", {}});
+    return call->refuse(too_many_open_runs());
   }
   handler(call);
 }

@@ -11,6 +11,7 @@
 #include "server/admission/access.h"
 #include "server/chat/conversation.h"
 #include "server/chat/run_stream.h"
+#include "server/shared/answers.h"
 
 namespace baton::server::chat {
 namespace {
@@ -60,9 +61,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
       if (!head) return self->call->refuse(head.error());
       self->with_room(head->bytes, [self, begun] { self->reply_run(begun); });
     });
-    if (!taken)
-      call->refuse(
-          {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
+    if (!taken) call->refuse(too_many_waiting_answers());
   }
 
   // Streams the run, without the part that the client has already (`shown`).
@@ -198,12 +197,11 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   // Calls `ready` once the budget has room for an answer from this much log, or refuses the call.
   void with_room(std::size_t log_bytes, std::function<void()> ready) const {
     if (log_bytes <= kSmallLog) return ready();
-    take_share(
-        call, std::string(task::account_of(call->caller)), 2 * log_bytes,
-        [self = shared_from_this(), ready = std::move(ready)](bool has_room) {
-          if (has_room) return ready();
-          self->refuse({ErrorCode::overloaded, "too many large answers are being sent; try again later", {}});
-        });
+    take_share(call, std::string(task::account_of(call->caller)), 2 * log_bytes,
+               [self = shared_from_this(), ready = std::move(ready)](bool has_room) {
+                 if (has_room) return ready();
+                 self->refuse(too_many_large_answers());
+               });
   }
 };
 
@@ -355,8 +353,7 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
     if (last) return answer->accepted(*accepted);
     const auto submit_next = [=] { submit(answer, all, next + 1); };
     if (!answer->call->services.readers.try_submit(submit_next)) {
-      answer->refuse(
-          {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
+      answer->refuse(too_many_waiting_answers());
     }
   });
 }

@@ -66,7 +66,7 @@ struct Incoming {
 };
 using IncomingPtr = std::shared_ptr<const Incoming>;
 
-const Failure kElsewhere{-32603, "another node serves this agent; try again", 503};
+const Failure kElsewhere{-32603, std::string(kServedElsewhere), 503};
 
 // The session keeps whether the client can be asked, and tells its calls from those of others.
 void on_initialize(const IncomingPtr& in) {

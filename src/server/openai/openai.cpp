@@ -82,8 +82,8 @@ tl::expected<Admitted, Failure> admitted_for_model(const Request& request, std::
   auto by = agent ? admitted_at(request.entry, request.head(), *agent) : std::nullopt;
   if (!by) return unknown();
   if (is_elsewhere)
-    return tl::unexpected(protocol::openai::failure_of(
-        {ErrorCode::unavailable, "another node serves this agent; try again", {}}));
+    return tl::unexpected(
+        protocol::openai::failure_of({ErrorCode::unavailable, std::string(kServedElsewhere), {}}));
   return std::move(*by);
 }
 
@@ -95,7 +95,7 @@ chat::CallPtr call_for(const RequestPtr& request, Admitted by, bool begins) {
   if (!begins) return call;
   call->hold = by.services.options.streams.acquire(call->caller);
   if (call->hold) return call;
-  call->refuse({ErrorCode::overloaded, "too many of this caller's runs are open; try again later", {}});
+  call->refuse(too_many_open_runs());
   return nullptr;
 }
 

@@ -13,6 +13,7 @@
 #include "protocol/openai/requests.h"
 #include "server/a2a/cards.h"
 #include "server/chat/run.h"
+#include "server/shared/answers.h"
 
 namespace baton::server::openai {
 namespace {
@@ -70,8 +71,7 @@ void delete_response(const RequestPtr& request) {
     if (task::is_terminal(response.head.state)) return erase();
     engine.cancels().cancel(response.head.key, [call, erase](const base::Result<task::TaskKey>&) {
       if (call->services.readers.try_submit(erase)) return;
-      call->refuse(
-          {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}});
+      call->refuse(too_many_waiting_answers());
     });
   });
 }

@@ -276,7 +276,7 @@ void Pipeline::serve_agent(const ExchangePtr& exchange, const Target& target, co
       found.is(Stage::card) || found.is(Stage::server_card) || found.is(Stage::plan) || is_extended;
   if (is_extended && !found.allowed) return exchange->reply(plain_error(404, kNothing));
   if (needs_card && services_.catalogue.find(target.agent->name) == nullptr)
-    return exchange->reply(plain_error(503, "another node serves this agent; try again"));
+    return exchange->reply(plain_error(503, kServedElsewhere));
   if (found.is(Stage::mcp)) return serve_agent_mcp(exchange, target, found);
   if (!found.allowed) return exchange->reply(method_not_allowed(found.allow));
   if (found.is(Stage::json_rpc)) return serve_json_rpc(exchange, target);

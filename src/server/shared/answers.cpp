@@ -98,6 +98,18 @@ http::Reply plain_error(int status, std::string_view reason) {
   return reply;
 }
 
+base::Error too_many_large_answers() {
+  return {ErrorCode::overloaded, "too many large answers are being sent; try again later", {}};
+}
+
+base::Error too_many_waiting_answers() {
+  return {ErrorCode::overloaded, "too many requests are waiting for an answer; try again later", {}};
+}
+
+base::Error too_many_open_runs() {
+  return {ErrorCode::overloaded, "too many of this caller's runs are open; try again later", {}};
+}
+
 http::Reply refusal(const base::Error& error) {
   if (error.code == base::ErrorCode::unauthenticated) return plain_error(401, error.for_caller);
   if (error.code == base::ErrorCode::permission_denied) {

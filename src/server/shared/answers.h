@@ -32,6 +32,13 @@ base::ErrorCode code_of_status(int status);
 // The value of WWW-Authenticate for an error (RFC 6750, section 3); empty if none belongs to it.
 std::string challenge_of(const base::Error& error);
 
+// The errors of a server that is at one of its limits, or of a caller at its own. All are overloaded.
+base::Error too_many_large_answers();
+base::Error too_many_waiting_answers();
+base::Error too_many_open_runs();
+// Why a request is refused if its agent runs on another node only.
+inline constexpr std::string_view kServedElsewhere = "another node serves this agent; try again";
+
 // The answer to a refusal by `authenticate` or for a path: 401 with WWW-Authenticate, 403, 404 or
 // 503.
 http::Reply refusal(const base::Error& error);
