@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "agents/plan/plan.h"
 #include "base/loggable.h"
 #include "base/text.h"
 #include "engine/decide/kinds/turn_output.h"
@@ -24,11 +23,11 @@ const task::Message* message_of(const agents::Outcome& outcome) {
 
 }  // namespace
 
-RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const agents::AgentSettings& settings)
+RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const agents::Agent& agent)
     : services_(services),
-      reply_as_(settings.reply_as),
-      children_max_(settings.children_max),
-      time_max_(settings.turn_timeout),
+      reply_as_(agent.settings.reply_as),
+      children_max_(agent.settings.children_max),
+      time_max_(agent.settings.turn_timeout),
       budget_(head.budget),
       tokens_before_(head.tokens),
       answers_whole_(settings.acts_outside()),

@@ -27,6 +27,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agents/cards/catalogue.h"
 #include "agents/executor.h"
 #include "agents/settings.h"
 #include "agents/tool_spans.h"
@@ -57,7 +58,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     TurnRunner& runner;  // keeps the turns
   };
 
-  RunningTurn(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
+  RunningTurn(const Services& services, task::TaskHead head, const agents::Agent& agent);
 
   // Call when the executor is about to start. From now on output is accepted, but held back until `attach`.
   void started();

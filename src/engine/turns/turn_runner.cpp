@@ -146,9 +146,9 @@ void TurnRunner::begin_turn(task::TaskKey task, const task::AgentName& agent) {
 }
 
 std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
+  static const agents::Agent kNoLongerServed{};
   const agents::Agent* agent = catalogue_.find(head.agent);
-  auto run =
-      std::make_shared<RunningTurn>(services_, head, agent ? agent->settings : agents::AgentSettings());
+  auto run = std::make_shared<RunningTurn>(services_, head, agent ? *agent : kNoLongerServed);
   const auto before = running_.with([&](auto& running) { return std::exchange(running[head.key], run); });
   // Another node took over that turn, and this node has not heard of it yet.
   if (before && !before->is_ending()) before->abandon();

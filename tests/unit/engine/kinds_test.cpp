@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "agents/plan/plan.h"
 #include "base/error_names.h"
 
 #include "engine/decide/kinds/begin_schedule.h"
@@ -192,6 +193,28 @@ TEST_CASE("Kinds: a cancel ends a task at once, or is requested from its running
   CHECK(!repeats.decide(twice));
   CHECK(repeats.is_known);
   CHECK(repeats.since == twice.head.last_event);
+}
+
+TEST_CASE(
+    "Kinds: a canceled plan that is older than its agent's card undoes first, because its own text counts") {
+  std::vector<agents::Agent> all(1);
+  all[0].name = {"known"};
+  all[0].settings.plan = std::make_shared<agents::Plan>();  // has nothing to undo
+  all[0].read_at = std::chrono::sys_seconds(std::chrono::seconds(100));
+  all[0].executor = std::make_unique<test::ScriptedExecutor>();
+  const agents::Catalogue catalogue(std::move(all));
+  const test::ManualClock clock;
+  for (const bool is_older : {true, false}) {
+    CAPTURE(is_older);
+    store::TaskRow now = row(TurnState::waiting);
+    now.head.created = base::from_ms(is_older ? 99'000 : 101'000);
+    engine::CancelRequest request{{7}, "", nullptr, kSelf, catalogue, clock};
+    const auto change = request.decide(now);
+    REQUIRE(change);
+    CHECK(request.undoes == is_older);
+    CHECK(change->turn->cancel_requested == true);
+    CHECK(change->turn->state == (is_older ? TurnState::queued : TurnState::none));
+  }
 }
 
 TEST_CASE("Kinds: a lost turn is ended or run again only while it is the running one") {

@@ -82,13 +82,18 @@ void wait(task::Change& change, const task::TaskHead& head, const agents::Waits&
 
 }  // namespace
 
-bool has_turn_on_cancel(const agents::AgentSettings& settings) {
-  return settings.ends_work_elsewhere || (settings.plan && settings.plan->undoes);
+bool may_undo_steps(const agents::Agent& agent, const task::TaskHead& head) {
+  const agents::Plan* const plan = agent.settings.plan.get();
+  return plan != nullptr && (plan->undoes || head.created < agent.read_at);
+}
+
+bool has_turn_on_cancel(const agents::Agent& agent, const task::TaskHead& head) {
+  return agent.settings.ends_work_elsewhere || may_undo_steps(agent, head);
 }
 
 bool undoes_first(const agents::Agent* agent, const task::TaskHead& head) {
   const bool has_begun = head.turn.value > 1 || head.attempt > 0;
-  return has_begun && agent != nullptr && has_turn_on_cancel(agent->settings);
+  return has_begun && agent != nullptr && has_turn_on_cancel(*agent, head);
 }
 
 void begin_undoing(task::Change& change, const task::TaskHead& head, base::Timestamp now) {

@@ -24,9 +24,12 @@ struct TurnEnding {
   base::Timestamp now{};
 };
 
-// Whether a canceled task that waits has one more turn of such an agent (Turn::canceled), to undo its work or
-// to end it on another server.
-bool has_turn_on_cancel(const agents::AgentSettings& settings);
+// Whether the task may run a plan that undoes its steps when canceled. A plan that has begun keeps its text,
+// so a task that is older than the agent's card may have steps to undo although the card's plan has none.
+bool may_undo_steps(const agents::Agent& agent, const task::TaskHead& head);
+// Whether a canceled task that waits has one more turn of this agent (Turn::canceled), to undo its work or to
+// end it on another server.
+bool has_turn_on_cancel(const agents::Agent& agent, const task::TaskHead& head);
 // Returns true if a canceled task, which has not ended, undoes its work, or ends it on another server, before
 // it ends. Its turns then continue (Turn::canceled) until one of them ends the task.
 bool undoes_first(const agents::Agent* agent, const task::TaskHead& head);
