@@ -377,10 +377,10 @@ void Pipeline::note_refusal(const http::Request& request, std::string_view reaso
   refusals_.record(client_address(services_.options, request), reason, std::chrono::steady_clock::now());
 }
 
-bool Pipeline::is_foreign_page(const http::Request& request) const {
-  if (origin_may_call(services_.options, request)) return false;
+bool Pipeline::admits_origin(const http::Request& request) const {
+  if (origin_may_call(services_.options, request)) return true;
   note_refusal(request, "web pages of its origin may not call (cors.origins)");
-  return true;
+  return false;
 }
 
 std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& request,
@@ -399,12 +399,6 @@ std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& reques
   }
   return wrong_tokens_.noted(client_address(services_.options, request), error.for_log,
                              std::chrono::steady_clock::now());
-}
-
-bool Pipeline::admits_origin(const http::Request& request) const {
-  if (origin_may_call(services_.options, request)) return true;
-  note_refusal(request, "web pages of its origin may not call (cors.origins)");
-  return false;
 }
 
 template <class Refuse>
@@ -482,7 +476,7 @@ void Pipeline::serve_resource(const ExchangePtr& exchange, std::string_view path
 
 void Pipeline::serve_agents(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
-  if (!origin_may_call(services_.options, request)) return exchange->reply(plain_error(403, kWrongOrigin));
+  if (!admits_origin(request)) return exchange->reply(plain_error(403, kWrongOrigin));
   http::Reply answer = agents_reply(services_, request, base_url_);
   if (answer.status != 401) return exchange->reply(std::move(answer));
   refuse_caller(request, {base::ErrorCode::unauthenticated, {}, {}},
