@@ -48,6 +48,17 @@ struct PlanRun::Branches {
   bool simple = true;                // each of these needs one stop
   PlanEnd first_failure;
   std::vector<int> done_ones = {};  // by index
+
+  // How many must be done; not for best_effort.
+  int wanted(const Join& join) const {
+    if (join.rule == Join::Rule::n_of) return join.need;
+    return join.rule == Join::Rule::any ? std::min(1, all) : all;
+  }
+  // Whether the others do not matter any more.
+  bool is_decided(const Join& join) const {
+    if (join.rule == Join::Rule::best_effort) return done + failed == all;
+    return done >= wanted(join) || all - failed < wanted(join);
+  }
 };
 
 PlanRun::PlanRun(const Plan& plan, PlanFacts& facts, World world)
@@ -515,14 +526,16 @@ PlanRun::Standing PlanRun::walk_branches(const PlanStep& step, const PlanPlace& 
   }
   const int most = step.concurrency > 0 ? step.concurrency : branches.all;
   for (int index = 0; index < branches.all; ++index) {
+    const bool is_map = step.kind == StepKind::map;
+    const PlanStep& one = *step.steps[is_map ? 0 : static_cast<std::size_t>(index)];
+    const PlanPlace place = is_map ? place_of_iteration(at, step, index) : place_in(at, one);
     // Branches begin in their order, so none after this one has begun.
-    if (branches.running >= most) {
+    const bool is_needless = branches.is_decided(step.join) && !has_begun(one, place);
+    if (branches.running >= most || is_needless) {
       branches.pending = branches.all - index;
       break;
     }
-    const bool is_map = step.kind == StepKind::map;
-    const PlanStep& one = *step.steps[is_map ? 0 : static_cast<std::size_t>(index)];
-    const Standing now = walk(one, is_map ? place_of_iteration(at, step, index) : place_in(at, one));
+    const Standing now = walk(one, place);
     if (unwinds()) return {};
     if (now.state == State::done) {
       ++branches.done;
@@ -541,14 +554,10 @@ PlanRun::Standing PlanRun::walk_branches(const PlanStep& step, const PlanPlace& 
 
 PlanRun::Standing PlanRun::join(const PlanStep& step, const PlanPlace& at, const Branches& branches) {
   using Rule = Join::Rule;
-  int wanted = branches.all;
-  if (step.join.rule == Rule::any) wanted = std::min(1, branches.all);
-  if (step.join.rule == Rule::n_of) wanted = step.join.need;
-  const bool all_over = branches.done + branches.failed == branches.all;
+  const int wanted = branches.wanted(step.join);
   const bool best = step.join.rule == Rule::best_effort;
-  const bool is_done = best ? all_over && (branches.done > 0 || branches.all == 0) : branches.done >= wanted;
-  const bool has_failed = best ? all_over && !is_done : !is_done && branches.all - branches.failed < wanted;
-  if (is_done || has_failed) {
+  const bool is_done = best ? branches.done > 0 || branches.all == 0 : branches.done >= wanted;
+  if (branches.is_decided(step.join)) {
     if (is_done && (step.join.rule == Rule::any || step.join.rule == Rule::n_of))
       lose_rest(step, at, branches, wanted);
     cancel_below(at.path, true);

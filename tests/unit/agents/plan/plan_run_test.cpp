@@ -426,6 +426,22 @@ TEST_CASE("PlanRun: after a failure, a loser's compensation runs to its end befo
   CHECK(failure(run.turn({run.done("p/race/x/undo-x#1")})) == "step then (agent a) failed: no");
 }
 
+TEST_CASE("PlanRun: once a join is decided no further branch begins, so the budget cannot refuse it") {
+  const std::string start = R"({"id": "p", "sequence": [{"id": "m", "over": [1, 2, 3], "concurrency": 1, )";
+  const std::string rest = R"("map": {"id": "one", "agent": "a"}}]})";
+  for (const std::string join : {R"("any")", R"("all")", R"({"n_of": 1})"}) {
+    CAPTURE(join);
+    Run run(start + R"("join": )" + join + R"(, "on_failure": "continue", )" + rest);
+    run.budget.children = 1;
+    run.turn();
+    const bool wins = join != R"("all")";
+    const auto step = run.turn({wins ? run.done("p/m[0]/one#1") : run.failed("p/m[0]/one#1", "no")});
+    REQUIRE(step.end);
+    CHECK(step.end->failure.empty());
+    CHECK(run.facts.attempts("p/m[1]/one") == nullptr);
+  }
+}
+
 TEST_CASE("PlanRun: finished steps of a failed branch are undone when another branch wins") {
   Run run(R"({"id": "p", "join": "any", "parallel": [
       {"id": "trip", "sequence": [
