@@ -1,5 +1,7 @@
 #include "agents/plan/plan_failures.h"
 
+#include <algorithm>
+
 #include "agents/plan/plan_words.h"
 #include "base/text.h"
 #include "task/task.h"
@@ -11,6 +13,14 @@ std::string timeout_words(std::chrono::milliseconds time) {
   const std::string text = "it took more than ";
   if (whole == time) return text + base::counted(whole.count(), "second");
   return text + std::to_string(time.count()) + " milliseconds";
+}
+
+bool is_tried_again(const PlanStep& step, const PlanFacts::Attempts& last) {
+  const std::string& failure = last.end.failure;
+  if (last.number > step.retry.count || failure == kBadInput ||
+      failure == task::name_of(task::State::canceled))
+    return false;
+  return step.retry.on.empty() || std::ranges::count(step.retry.on, failure) > 0;
 }
 
 PlanEnd named_failure(const PlanStep& step, const PlanPlace& at, const PlanEnd& end) {

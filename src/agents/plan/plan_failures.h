@@ -1,4 +1,5 @@
-// Error texts that name the failed step of a run, for callers and for the results of the steps around it.
+// Failures of a step in a run: their texts, for callers and for the results of the steps around it, and which
+// of them are tried again.
 //
 // Pure functions.
 #pragma once
@@ -15,6 +16,9 @@ namespace baton::agents {
 // "step book/hotel (agent hotels) failed: no room". `end` has the child's words alone, as the step's own
 // `error`.
 PlanEnd named_failure(const PlanStep& step, const PlanPlace& at, const PlanEnd& end);
+
+// Whether another attempt follows the last one at `step`, which has ended with a failure.
+bool is_tried_again(const PlanStep& step, const PlanFacts::Attempts& last);
 
 // The error text of an attempt that has taken more than `time`.
 std::string timeout_words(std::chrono::milliseconds time);

@@ -402,10 +402,7 @@ PlanRun::Standing PlanRun::walk_agent(const PlanStep& step, const PlanPlace& at)
   }
   if (last->open) return {State::running, 1, {}};
   if (last->end.failure.empty()) return {State::done, 0, {}};
-  const bool may_retry = step.retry.on.empty() || std::ranges::count(step.retry.on, last->end.failure) > 0;
-  if (!may_retry || number > step.retry.count || last->end.failure == "canceled" ||
-      last->end.failure == kBadInput)
-    return {State::failed, 0, named_failure(step, at, last->end)};
+  if (!is_tried_again(step, *last)) return {State::failed, 0, named_failure(step, at, last->end)};
   const base::Timestamp next = last->ended + delay_before(step.retry, number + 1);
   if (world_.now >= next) return begin(step, at, number + 1);
   wake_at(next);

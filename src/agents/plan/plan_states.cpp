@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agents/plan/plan_failures.h"
 #include "agents/plan/plan_values.h"
 
 namespace baton::agents {
@@ -77,9 +78,7 @@ class PlanWalk {
     const StepState state = state_after(last->end);
     if (state == StepState::done) return state;
     if (standing.failure.empty()) standing.failure = last->end.text;
-    const bool may_retry = step.retry.on.empty() || std::ranges::count(step.retry.on, last->end.failure) > 0;
-    const bool waits = state == StepState::failed && may_retry && last->number <= step.retry.count;
-    return waits && !frozen ? StepState::retries : state;
+    return !frozen && is_tried_again(step, *last) ? StepState::retries : state;
   }
 
   StepState visit_sequence(const PlanStep& step, const PlanPlace& at, bool frozen) {

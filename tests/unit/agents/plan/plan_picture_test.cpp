@@ -238,6 +238,15 @@ TEST_CASE("Plan picture: a map is drawn once, with counts of its items") {
   CHECK(shown(draw(plan, records), "m").state == "done");
 }
 
+TEST_CASE("Plan picture: a step whose input could not be made is not shown as one that is tried again") {
+  const std::string svg = draw(
+      R"({"id": "p", "sequence": [
+    {"agent": "a", "id": "big", "retry": {"count": 3}, "on_failure": "continue"}, {"agent": "a", "id": "next"}]})",
+      {begin("p/big"), {What::end, "p/big", 1, at(2'000), agents::kBadInput, "too large"}, begin("p/next")});
+  CHECK(shown(svg, "big").state == "failed");
+  CHECK(shown(svg, "next").state == "working");
+}
+
 TEST_CASE("Plan picture: a route shows which branch was taken") {
   const std::string plan = R"({"id": "r", "route": [
     {"when": {"skill": "x"}, "then": {"agent": "a", "id": "left"}}, {"then": {"agent": "a", "id": "right"}}]})";
