@@ -222,10 +222,15 @@ std::optional<base::Timestamp> PlanRun::end_of_undoing() const {
   return (is_over_budget ? from : std::max(from, *world_.budget.until)) + world_.undo_grace;
 }
 
+bool PlanRun::is_undoing_late() const {
+  const std::optional<base::Timestamp> until = end_of_undoing();
+  return until && world_.now >= *until;
+}
+
 // Undoes the completed steps, the last one first. Steps that cannot be undone are reported.
 PlanRun::Standing PlanRun::undo() {
   const std::optional<base::Timestamp> until = end_of_undoing();
-  const bool is_late = until && world_.now >= *until;
+  const bool is_late = is_undoing_late();
   if (is_late) cancel_below(plan_.root.id);
   if (until && !is_late) wake_at(*until);
   // Wait for the canceled children: they may still complete, and a plan among them undoes its own steps
@@ -419,6 +424,8 @@ std::string PlanRun::refusal_of_begin() const {
 }
 
 PlanRun::Standing PlanRun::begin(const PlanStep& step, const PlanPlace& at, int attempt) {
+  // The run ends in this turn, and a child that began now would be canceled at once.
+  if (facts_.undoing() && is_undoing_late()) return {};
   if (auto refusal = refusal_of_begin(); !refusal.empty()) {
     if (facts_.undoing()) return {State::failed, 0, named_failure(step, at, {"budget", std::move(refusal)})};
     refused_ = PlanEnd{"budget", std::move(refusal)};

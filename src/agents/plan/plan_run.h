@@ -100,6 +100,7 @@ class PlanRun {
   std::string refusal_of_begin() const;
   task::Budget budget_of_undoing(task::Taken& taken) const;
   std::optional<base::Timestamp> end_of_undoing() const;
+  bool is_undoing_late() const;
   Standing undo();
   Standing undo_losers();
   std::vector<std::string> undoing_themselves() const;

@@ -366,6 +366,26 @@ TEST_CASE("PlanRun: the error names steps that were not undone within the grace 
         "(agent a) was canceled: it was no longer needed");
 }
 
+TEST_CASE("PlanRun: a compensation is not tried again after the grace period") {
+  Run run(R"({"id": "p", "sequence": [
+      {"id": "hotel", "agent": "a", "compensate": {"id": "undo", "agent": "a", "retry": {"count": 3}}},
+      {"id": "then", "agent": "a"}]})");
+  run.budget.until = at(2'000);
+  run.turn();
+  run.turn({run.done("p/hotel#1")});
+  run.now = at(2'000);
+  run.turn();
+  run.turn({run.failed("p/then#1", "canceled")});
+  run.now = at(61'500);
+  run.turn({run.failed("p/hotel/undo#1", "closed")});
+  run.now = at(63'000);
+  const auto step = run.turn();
+  CHECK(step.begins.empty());
+  CHECK(failure(step) ==
+        "the task exceeded its time limit (max_wall_s); step hotel could not be undone: it ran out of time "
+        "(engine.undo_grace_s)");
+}
+
 TEST_CASE("PlanRun: with nothing to undo, a used-up budget ends the run at once") {
   Run run(R"({"id": "p", "sequence": [{"id": "x", "agent": "a"}, {"id": "y", "agent": "a"}]})");
   run.budget.until = at(2'000);
