@@ -33,34 +33,21 @@ class FairPool {
   // Returns false and leaves `work` with the caller if the pool or the owner's half of the queue is full, or
   // the pool is stopping.
   [[nodiscard]] bool try_submit(const std::string& owner, std::function<void()>&& work) {
-    // The work is queued before the thread is requested, so that the thread finds it. A request that no
-    // thread has taken yet serves for it, too: otherwise a pool that is never idle would collect requests.
-    bool fits = false, requests = false;
-    state_.with([&](State& state) {
+    return state_.with([&](State& state) {
       const auto known = state.lanes.find(owner);
       const std::size_t waiting = known == state.lanes.end() ? 0 : known->second.queue.size();
-      fits = state.waiting < queue_max_ && waiting < std::max<std::size_t>(queue_max_ / 2, 1);
-      if (!fits) return;
+      if (state.waiting >= queue_max_ || waiting >= std::max<std::size_t>(queue_max_ / 2, 1)) return false;
+      // A request that no thread has taken yet serves for this work, too: otherwise a pool that is never idle
+      // would collect requests. A thread that takes one waits for the lock, and then finds the work.
+      if (state.requests < threads_) {
+        if (!pool_.try_submit([this] { work_on(); })) return false;
+        ++state.requests;
+      }
       Lane& lane = state.lanes[owner];
       if (waiting == 0) state.rotation.push_back(owner);
       lane.queue.push_back(std::move(work));
       ++state.waiting;
-      requests = state.requests < threads_;
-      if (requests) ++state.requests;
-    });
-    if (!requests) return fits;
-    if (pool_.try_submit([this] { work_on(); })) return true;
-    return state_.with([&](State& state) {
-      --state.requests;
-      const auto lane = state.lanes.find(owner);
-      // A busy thread has taken the work in the meantime.
-      if (lane == state.lanes.end() || lane->second.queue.empty()) return true;
-      work = std::move(lane->second.queue.back());
-      lane->second.queue.pop_back();
-      --state.waiting;
-      if (lane->second.queue.empty()) std::erase(state.rotation, owner);
-      forget_if_idle(state, owner);
-      return false;
+      return true;
     });
   }
 

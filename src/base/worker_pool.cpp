@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 #include <utility>
 
 #include "base/exception_report.h"
@@ -56,8 +55,8 @@ bool WorkerPool::try_submit(std::function<void()>&& work) {
     if (queue_.size() > idle_ && threads_.size() < threads_max_) {
       try {
         add_thread();
-      } catch (const std::system_error&) {
-        // The system cannot create a thread now; the existing ones do the work.
+      } catch (const std::exception&) {
+        // The system has no thread or no memory for it now; the existing ones do the work, which is queued.
       }
     }
   }

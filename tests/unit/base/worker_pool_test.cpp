@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/exception_report.h"
+#include "support/lack_of_memory.h"
 
 namespace worker_pool_test {
 
@@ -54,6 +55,27 @@ TEST_CASE("WorkerPool: blocking functions do not delay others while more threads
   third_ran.get_future().wait();
   gate.set_value();
   pool.stop();
+}
+
+TEST_CASE("WorkerPool: a function is taken although no memory is left for another thread") {
+  std::promise<void> gate, begun;
+  const auto open = gate.get_future().share();
+  bool ran = false;
+  WorkerPool pool("test", 2, 10);
+  REQUIRE(pool.try_submit([&, open] {
+    begun.set_value();
+    open.wait();
+  }));
+  begun.get_future().get();
+  bool taken = false;
+  {
+    const baton::test::LackOfMemory lack;
+    taken = pool.try_submit([&ran] { ran = true; });
+  }
+  CHECK(taken);
+  gate.set_value();
+  pool.stop();
+  CHECK(ran);
 }
 
 TEST_CASE("WorkerPool: functions submitted to several pools in nested bursts run when the bursts end") {
