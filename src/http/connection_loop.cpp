@@ -351,21 +351,21 @@ void ConnectionLoop::parse(Connection& connection, std::string_view bytes) {
 
 // Asks whether a large body may follow the head. Returns false if that is decided later.
 bool ConnectionLoop::ask(Connection& connection) {
-  const auto decide = [core = core_, to = connection.weak_from_this()](bool may_send_body) {
+  const auto decide = [core = core_, to = connection.weak_from_this()](LargeBody large_body) {
     const auto open = to.lock();
     if (!open) return;
     post(core->loop, open,
-         [may_send_body](ConnectionLoop& loop, Connection& asked) { loop.decided(asked, may_send_body); });
+         [large_body](ConnectionLoop& loop, Connection& asked) { loop.decided(asked, large_body); });
   };
-  const auto may = core_->hooks.may_send_body(connection.parser.parsed()->request, decide);
-  if (may) connection.parser.decide(*may);
-  return may.has_value();
+  const auto large_body = core_->hooks.may_send_body(connection.parser.parsed()->request, decide);
+  if (large_body) connection.parser.decide(*large_body);
+  return large_body.has_value();
 }
 
-void ConnectionLoop::decided(Connection& connection, bool may_send_body) {
+void ConnectionLoop::decided(Connection& connection, LargeBody large_body) {
   // The request may have been refused meanwhile.
   if (connection.close_after || connection.parser.state() != RequestParser::State::asking) return;
-  connection.parser.decide(may_send_body);
+  connection.parser.decide(large_body);
   connection.since = now();
   const std::string bytes = std::exchange(connection.unread, {});
   parse(connection, bytes);

@@ -82,7 +82,7 @@ class ConnectionLoop {
   Step read_end(Connection& connection);
   void parse(Connection& connection, std::string_view bytes);
   bool ask(Connection& connection);
-  void decided(Connection& connection, bool may_send_body);
+  void decided(Connection& connection, LargeBody large_body);
   void dispatch(Connection& connection);
   bool answer_at_once(Connection& connection, const Request& request);
   void refuse(Connection& connection, Refusal refusal);

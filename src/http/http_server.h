@@ -28,7 +28,7 @@ class Identity;
 
 struct Limits {
   std::size_t body_max = 8 << 20;
-  std::size_t stranger_body_max = 16 << 10;  // body_max for senders refused by Hooks::may_send_body
+  std::size_t stranger_body_max = 16 << 10;  // body_max unless Hooks::may_send_body allows it
   std::size_t bodies_max = 512 << 20;        // of all unfinished bodies together
   std::size_t header_bytes_max = 32 << 10;
   int header_lines_max = 100;
@@ -144,8 +144,14 @@ using Handler = std::function<void(std::shared_ptr<Exchange>)>;
 // path if the request line is not known. Runs on any of the server's threads and must not block.
 using ErrorBody = std::function<Reply(const Request& request, int status, std::string_view reason)>;
 
-// Says whether a large body may follow a head; from any thread, once.
-using Decide = std::function<void(bool may_send_body)>;
+// Whether a body larger than Limits::stranger_body_max may follow a head.
+enum class LargeBody {
+  allowed,
+  refused,  // with 401
+  unclear,  // it cannot be told at the moment: refused with 503
+};
+// Says so; from any thread, once.
+using Decide = std::function<void(LargeBody)>;
 
 // Called by the connection layer before a request is complete, or instead of the handler. They run on the
 // loop's thread and must not block. Any may be empty.
@@ -156,10 +162,10 @@ struct Hooks {
   // Returns true if the handler may be called on the loop's thread, because it calls Exchange::block before
   // any blocking work. An empty function: a worker always calls the handler.
   std::function<bool(const Request& request)> runs_on_loop;
-  // Returns true if a body larger than Limits::stranger_body_max may follow this head. Returns nullopt, and
-  // calls `decide` later, if that takes long to tell; nothing more of the connection is read meanwhile, for
-  // at most Limits::header_time. The head is valid only during the call, and its body is empty.
-  std::function<std::optional<bool>(const Request& head, Decide decide)> may_send_body;
+  // Returns whether a large body may follow this head. Returns nullopt, and calls `decide` later, if that
+  // takes long to tell; nothing more of the connection is read meanwhile, for at most Limits::header_time.
+  // The head is valid only during the call, and its body is empty.
+  std::function<std::optional<LargeBody>(const Request& head, Decide decide)> may_send_body;
 };
 
 struct Counts {

@@ -93,8 +93,8 @@ void RequestParser::end_head() {
   state_ = State::asking;
 }
 
-void RequestParser::decide(bool may_send_body) {
-  from_stranger_ = !may_send_body;
+void RequestParser::decide(LargeBody large_body) {
+  large_body_ = large_body;
   begin_body();
 }
 
@@ -105,12 +105,19 @@ void RequestParser::begin_body() {
 }
 
 std::size_t RequestParser::body_max() const {
-  return from_stranger_ ? std::min(limits_->stranger_body_max, limits_->body_max) : limits_->body_max;
+  return large_body_ == LargeBody::allowed ? limits_->body_max
+                                           : std::min(limits_->stranger_body_max, limits_->body_max);
 }
 
 void RequestParser::refuse_too_large() {
-  refuse(from_stranger_ ? Refusal{401, "a body of this size needs a valid bearer token"}
-                        : Refusal{413, "the body is too large"});
+  switch (large_body_) {
+    case LargeBody::allowed:
+      return refuse({413, "the body is too large"});
+    case LargeBody::refused:
+      return refuse({401, "a body of this size needs a valid bearer token"});
+    case LargeBody::unclear:
+      return refuse({503, "the request's token cannot be checked at the moment; try again later"});
+  }
 }
 
 std::size_t RequestParser::feed_body(std::string_view bytes) {

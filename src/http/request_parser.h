@@ -43,8 +43,8 @@ class RequestParser {
   // Consumes bytes up to the end of one request and returns how many. Consumes none while asking, and once
   // complete or refused.
   std::size_t feed(std::string_view bytes);
-  // Ends the state `asking`: whether a body larger than Limits::stranger_body_max may follow.
-  void decide(bool may_send_body);
+  // Ends the state `asking`.
+  void decide(LargeBody large_body);
   State state() const { return state_; }
   const Refusal& refusal() const { return refusal_; }
   // The part of the request parsed up to now, which determines the form of a refusal. Null before the request
@@ -71,8 +71,8 @@ class RequestParser {
   bool asks_;
   State state_ = State::idle;
   bool owes_continue_ = false;
-  bool from_stranger_ = false;  // the body is limited to stranger_body_max
-  int blank_lines_ = 0;         // before the request line
+  LargeBody large_body_ = LargeBody::allowed;
+  int blank_lines_ = 0;  // before the request line
   std::size_t head_bytes_ = 0;
   std::string line_;  // the beginning of an incomplete line
   HeadParser head_;

@@ -29,6 +29,7 @@ constexpr std::string_view kNoDefault =
 constexpr std::string_view kNothing = "nothing is served at this path";
 constexpr std::string_view kWrongOrigin =
     "web pages of this origin may not call this server: add it to the setting cors.origins";
+constexpr std::string_view kTokensWait = "too many tokens wait to be checked";
 constexpr std::size_t kSmallBody = 16 << 10;
 
 http::Reply method_not_allowed(std::string_view allow) {
@@ -61,15 +62,27 @@ http::Hooks Pipeline::hooks() const {
   hooks.runs_on_loop = [this](const http::Request& request) {
     return request.body.size() <= kSmallBody && has_quick_token(services_.options, request);
   };
-  hooks.may_send_body = [this](const http::Request& head, http::Decide decide) -> std::optional<bool> {
+  hooks.may_send_body = [this](const http::Request& head,
+                               http::Decide decide) -> std::optional<http::LargeBody> {
+    using http::LargeBody;
     const ServerOptions& options = services_.options;
-    if (has_quick_token(options, head)) return may_send_body(options, head);
+    // A token that was checked is quick. The others need keys that do not come, or too many tokens wait.
+    const auto decision = [&options](const http::Request& checked) {
+      if (may_send_body(options, checked)) return LargeBody::allowed;
+      return has_quick_token(options, checked) ? LargeBody::refused : LargeBody::unclear;
+    };
+    if (has_quick_token(options, head)) return decision(head);
     const auto kept = std::make_shared<const http::Request>(head);
-    const auto waits = await_token(options, head, [&options, kept, decide = std::move(decide)] {
-      decide(may_send_body(options, *kept));
-    });
-    if (waits == TokenSource::Wait::begun) return std::nullopt;
-    return waits == TokenSource::Wait::none && may_send_body(options, head);
+    switch (await_token(options, head, [=] { decide(decision(*kept)); })) {
+      case TokenSource::Wait::begun:
+        return std::nullopt;
+      case TokenSource::Wait::none:
+        return decision(head);
+      case TokenSource::Wait::full:
+        note_refusal(head, kTokensWait);
+        return LargeBody::unclear;
+    }
+    return LargeBody::unclear;
   };
   return hooks;
 }
@@ -155,7 +168,7 @@ bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<v
     exchange->on_loop([exchange, go_on] { exchange->block(go_on); });
   });
   if (waits != TokenSource::Wait::full) return waits == TokenSource::Wait::begun;
-  note_refusal(request, "too many tokens wait to be checked");
+  note_refusal(request, kTokensWait);
   exchange->leave_headers();  // the error has them
   http::Reply reply = connection_error(request, 503, "too many tokens wait to be checked; try again later");
   const auto is_retry = [](const auto& header) { return header.first == "Retry-After"; };

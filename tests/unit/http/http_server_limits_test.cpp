@@ -264,11 +264,13 @@ TEST_CASE("HttpServer: when the queue of requests is full the answer is 503 with
 
 TEST_CASE("HttpServer: until it is decided who sends a large body, others are served and the rest waits") {
   const std::string body(20'000, 'x');
-  for (const bool may_send : {true, false}) {
-    CAPTURE(may_send);
+  const std::vector<std::pair<LargeBody, int>> table{
+      {LargeBody::allowed, 200}, {LargeBody::refused, 401}, {LargeBody::unclear, 503}};
+  for (const auto& [large_body, status] : table) {
+    CAPTURE(status);
     std::promise<Decide> asked;
     Hooks hooks;
-    hooks.may_send_body = [&](const Request& head, Decide decide) -> std::optional<bool> {
+    hooks.may_send_body = [&](const Request& head, Decide decide) -> std::optional<LargeBody> {
       CHECK(head.remote_address == "127.0.0.1");
       asked.set_value(std::move(decide));
       return std::nullopt;
@@ -279,10 +281,11 @@ TEST_CASE("HttpServer: until it is decided who sends a large body, others are se
     const Decide decide = asked.get_future().get();
     CHECK(small.ask(post("/small", "y")).body == "POST /small y");
     CHECK(test.server.counts().requests == 1);
-    decide(may_send);
+    decide(large_body);
     const Answer answer = large.read_answer();
-    CHECK(answer.status == (may_send ? 200 : 401));
-    if (!may_send) continue;
+    CHECK(answer.status == status);
+    CHECK(answer.has("Retry-After: 1\r\n") == (status == 503));
+    if (status != 200) continue;
     CHECK(answer.body == "POST /large " + body);
     CHECK(large.read_answer().body == "GET /next ");
   }
@@ -291,7 +294,7 @@ TEST_CASE("HttpServer: until it is decided who sends a large body, others are se
 TEST_CASE("HttpServer: a decision about a large body that comes too late gives 503 and has no effect") {
   std::promise<Decide> asked;
   Hooks hooks;
-  hooks.may_send_body = [&](const Request&, Decide decide) -> std::optional<bool> {
+  hooks.may_send_body = [&](const Request&, Decide decide) -> std::optional<LargeBody> {
     asked.set_value(std::move(decide));
     return std::nullopt;
   };
@@ -302,12 +305,12 @@ TEST_CASE("HttpServer: a decision about a large body that comes too late gives 5
   REQUIRE(client.send(post("/", std::string(20'000, 'x'))));
   const Decide decide = asked.get_future().get();
   CHECK(client.read_answer().status == 503);
-  decide(true);
+  decide(LargeBody::allowed);
   client.end_sending();
   CHECK(client.read_to_end().empty());
   REQUIRE(eventually([&] { return test.server.counts().connections == 0; }));
   CHECK(test.server.counts().requests == 0);
-  decide(true);
+  decide(LargeBody::allowed);
 }
 
 }  // namespace http_server_limits_test

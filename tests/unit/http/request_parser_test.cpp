@@ -10,6 +10,7 @@
 
 namespace request_parser_test {
 
+using baton::http::LargeBody;
 using baton::http::Limits;
 using baton::http::ParsedRequest;
 using baton::http::Request;
@@ -78,7 +79,7 @@ TEST_CASE("RequestParser: every request of a connection has its address and cert
     REQUIRE(parser.state() == State::asking);
     CHECK(parser.parsed()->request.certificate == names);
     CHECK(parser.parsed()->request.remote_address == "192.0.2.1");
-    parser.decide(true);
+    parser.decide(LargeBody::allowed);
     parser.feed(std::string_view(bytes).substr(used));
     REQUIRE(parser.state() == State::complete);
     const Request taken = parser.take().request;
@@ -95,7 +96,7 @@ TEST_CASE("RequestParser: while it asks about a body it reads none of it, and 10
     REQUIRE(parser.state() == State::asking);
     CHECK(parser.feed("1\r\nx\r\n") == 0);
     CHECK_FALSE(parser.take_continue());
-    parser.decide(true);
+    parser.decide(LargeBody::allowed);
     CHECK(parser.state() == State::body);
     if (sends_at_once) parser.feed("1\r\nx\r\n");
     CHECK(parser.take_continue() == !sends_at_once);
@@ -333,7 +334,9 @@ TEST_CASE("RequestParser: an unauthenticated body has its own limit, checked bef
     if (parser.state() != State::asking) return;
     const Request& head = parser.parsed()->request;
     asked = head.raw_path;
-    parser.decide(!head.header("X-Known").empty());
+    parser.decide(!head.header("X-Known").empty()     ? LargeBody::allowed
+                  : !head.header("X-Unclear").empty() ? LargeBody::unclear
+                                                      : LargeBody::refused);
     parser.feed(std::string_view(bytes).substr(used));
   };
   const auto state_after = [&](const std::string& bytes) {
@@ -350,6 +353,11 @@ TEST_CASE("RequestParser: an unauthenticated body has its own limit, checked bef
   CHECK(state_after(request(chunked, "8\r\n12345678\r\n0\r\n\r\n")).first == State::complete);
   CHECK(state_after(request(chunked, "8\r\n12345678\r\n1\r\n9\r\n0\r\n\r\n")) ==
         std::pair(State::refused, 401));
+  CHECK(state_after(request("X-Unclear: y\r\nContent-Length: 9\r\n")) == std::pair(State::refused, 503));
+  CHECK(state_after(request("X-Unclear: y\r\n" + chunked, "8\r\n12345678\r\n0\r\n\r\n")).first ==
+        State::complete);
+  CHECK(state_after(request("X-Unclear: y\r\n" + chunked, "9\r\n123456789\r\n0\r\n\r\n")) ==
+        std::pair(State::refused, 503));
   CHECK(state_after(request("X-Known: y\r\n" + chunked, "9\r\n123456789\r\n0\r\n\r\n")).first ==
         State::complete);
 

@@ -153,7 +153,7 @@ TEST_CASE("Pipeline: before a large body the signature of an unknown token is ch
   struct Checker final : server::TokenSource {
     Found find(std::string_view) override {
       ++finds;
-      return {std::make_shared<const server::Token>()};
+      return found;
     }
     bool is_quick(std::string_view secret) override { return secret != "unseen"; }
     Wait await(std::string_view, const std::string&, std::function<void()> then) override {
@@ -161,6 +161,7 @@ TEST_CASE("Pipeline: before a large body the signature of an unknown token is ch
       return wait;
     }
     std::vector<Issuer> issuers() const override { return {}; }
+    Found found{std::make_shared<const server::Token>()};
     Wait wait = Wait::begun;
     std::function<void()> done;
     int finds = 0;
@@ -168,22 +169,29 @@ TEST_CASE("Pipeline: before a large body the signature of an unknown token is ch
   Bench bench;
   const auto checker = std::make_shared<Checker>();
   bench.options.jwt = checker;
-  int decided = 0;
+  using http::LargeBody;
+  std::vector<LargeBody> decided;
   const auto may_send = [&](const char* authorization) {
     Request head;
     head.headers.emplace_back("Authorization", authorization);
-    return bench.pipeline.hooks().may_send_body(head, [&](bool may) { decided += may ? 1 : 100; });
+    return bench.pipeline.hooks().may_send_body(head, [&](LargeBody body) { decided.push_back(body); });
   };
-  CHECK(may_send("Bearer seen") == true);
+  CHECK(may_send("Bearer seen") == LargeBody::allowed);
   CHECK(checker->finds == 1);
   CHECK(may_send("Bearer unseen") == std::nullopt);
   CHECK(checker->finds == 1);
-  CHECK(decided == 0);
+  CHECK(decided.empty());
   checker->done();
-  CHECK(decided == 1);
+  CHECK(decided == std::vector{LargeBody::allowed});
+  // A good token that cannot be checked now is not called wrong.
+  checker->found = {};
+  CHECK(may_send("Bearer unseen") == std::nullopt);
+  checker->done();
+  CHECK(decided.back() == LargeBody::unclear);
+  CHECK(may_send("Bearer seen") == LargeBody::refused);
   checker->wait = server::TokenSource::Wait::full;
-  CHECK(may_send("Bearer unseen") == false);
-  CHECK(decided == 1);
+  CHECK(may_send("Bearer unseen") == LargeBody::unclear);
+  CHECK(decided.size() == 2);
 }
 
 TEST_CASE("Pipeline: a connection error on the operator API's paths has that API's form") {
