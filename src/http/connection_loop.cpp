@@ -297,7 +297,10 @@ ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
 }
 
 ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
-  if (connection.parser.state() == RequestParser::State::asking) return Step::wait;  // for `decided`
+  if (connection.parser.state() == RequestParser::State::asking) {
+    if (connection.broken) close(connection);
+    return Step::wait;  // for `decided`
+  }
   if (!connection.unread.empty()) {
     const std::string bytes = std::exchange(connection.unread, {});
     parse(connection, bytes);

@@ -291,6 +291,26 @@ TEST_CASE("HttpServer: until it is decided who sends a large body, others are se
   }
 }
 
+TEST_CASE("HttpServer: a connection that breaks before a decision about its body is closed at once") {
+  std::promise<Decide> asked;
+  Hooks hooks;
+  hooks.may_send_body = [&](const Request&, Decide decide) -> std::optional<LargeBody> {
+    asked.set_value(std::move(decide));
+    return std::nullopt;
+  };
+  Limits limits;
+  limits.header_time = std::chrono::hours(1);
+  TestServer test(echo, limits, hooks);
+  Client client(test.port);
+  REQUIRE(client.send(post("/", std::string(20'000, 'x'))));
+  const Decide decide = asked.get_future().get();
+  client.reset();
+  REQUIRE(eventually([&] { return test.server.counts().connections == 0; }));
+  decide(LargeBody::allowed);
+  CHECK(Client(test.port).ask(get("/")).status == 200);
+  CHECK(test.server.counts().requests == 1);
+}
+
 TEST_CASE("HttpServer: a decision about a large body that comes too late gives 503 and has no effect") {
   std::promise<Decide> asked;
   Hooks hooks;
