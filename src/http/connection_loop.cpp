@@ -536,8 +536,9 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   stream.hungry = *next == StreamSource::Next::more;
   stream.ended = *next == StreamSource::Next::end;
+  const std::size_t kept_before = connection.kept;
   count_kept(connection, stream.source->kept());
-  bound_kept();
+  if (connection.kept > kept_before) bound_kept(connection);
   if (!connection.open) return Step::wait;
   // The source has worked without a result and is not done.
   const bool is_at_work = stream.hungry && scratch_.empty();
@@ -609,9 +610,10 @@ void ConnectionLoop::count_kept(Connection& connection, std::size_t bytes) {
 }
 
 // A client that reads at once could have many large runs kept. Time does not count here: such a client is
-// never behind. A connection that is alone may take the whole limit.
-void ConnectionLoop::bound_kept() {
-  while (kept_ > core_->limits.unsent_max) {
+// never behind. A connection that is alone may take the whole limit, and more; its events must not cost a
+// look at all connections.
+void ConnectionLoop::bound_kept(const Connection& grown) {
+  while (kept_ > core_->limits.unsent_max && kept_ > grown.kept) {
     std::unordered_map<std::string_view, double> of_address;
     std::size_t count = 0;
     for (const auto& each : connections_) {

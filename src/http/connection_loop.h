@@ -101,7 +101,7 @@ class ConnectionLoop {
   void bound_unsent();
   Connection& most_behind() const;
   void count_kept(Connection& connection, std::size_t bytes);
-  void bound_kept();
+  void bound_kept(const Connection& grown);
 
   // Time limits.
   std::chrono::milliseconds sweep_period() const;
