@@ -333,10 +333,11 @@ PlanRun::Standing PlanRun::undo_losers() {
   for (const std::string& path : own) {
     if (!unwinds()) undo_at(path, facts_.lost_around(path));
   }
+  const std::unordered_set<std::string> known(own.begin(), own.end());
   const std::vector<std::string> done = facts_.done();
   for (auto path = done.rbegin(); path != done.rend() && !unwinds(); ++path) {
     const std::string branch = facts_.lost_around(*path);
-    if (branch.empty() || busy.contains(branch) || std::ranges::count(own, *path) > 0) continue;
+    if (branch.empty() || busy.contains(branch) || known.contains(*path)) continue;
     undo_at(*path, branch);
   }
   if (!busy.empty()) all.state = State::running;
