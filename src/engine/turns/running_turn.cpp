@@ -30,15 +30,15 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       time_max_(agent.settings.turn_timeout),
       budget_(head.budget),
       tokens_before_(head.tokens),
-      answers_whole_(settings.acts_outside()),
-      cancel_grace_(settings.cancel_grace),
-      is_elsewhere_(settings.executor == agents::AgentSettings::Kind::a2a ||
-                    settings.executor == agents::AgentSettings::Kind::ag_ui),
-      is_model_(settings.executor == agents::AgentSettings::Kind::openai),
-      is_plan_(settings.executor == agents::AgentSettings::Kind::workflow),
-      undoes_(settings.plan && settings.plan->undoes),
-      tells_next_(has_turn_on_cancel(settings)),
-      state_(std::in_place, std::move(head), services.settings, settings.reply_as) {}
+      answers_whole_(agent.settings.acts_outside()),
+      cancel_grace_(agent.settings.cancel_grace),
+      is_elsewhere_(agent.settings.executor == agents::AgentSettings::Kind::a2a ||
+                    agent.settings.executor == agents::AgentSettings::Kind::ag_ui),
+      is_model_(agent.settings.executor == agents::AgentSettings::Kind::openai),
+      is_plan_(agent.settings.executor == agents::AgentSettings::Kind::workflow),
+      undoes_(may_undo_steps(agent, head)),
+      tells_next_(has_turn_on_cancel(agent, head)),
+      state_(std::in_place, std::move(head), services.settings, agent.settings.reply_as) {}
 
 task::TaskHead RunningTurn::head() const {
   return state_.with([](const State& state) { return state.head; });

@@ -234,7 +234,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   const bool is_elsewhere_;  // its agent runs on another server
   const bool is_model_;
   const bool is_plan_;     // never waits while it runs, so it keeps its slot
-  const bool undoes_;      // it runs a plan that undoes its steps when canceled
+  const bool undoes_;      // it runs a plan that may undo its steps when canceled
   const bool tells_next_;  // the next turn learns of a cancel if this one waits
   base::Guarded<State> state_;
 };
