@@ -247,7 +247,7 @@ TEST_CASE("words_of: a child's outcome becomes its text and file names, cut to a
   CHECK(words_of(DelegateResult{"d", child, {}}) == "sunny\n[the file a.png, 3 bytes]");
   child.artifacts.front().parts = {task::Part::of_text(std::string(300'000, 'x'))};
   CHECK(words_of(DelegateResult{"d", child, {}}).size() < 270'000);
-  CHECK(words_of(DelegateResult{"d", child, {}}, false, 3) == "xxx\n[cut off]");
+  CHECK(words_of(DelegateResult{"d", child, {}}, false, 3) == "sun\n[cut off]");
   child.status.state = task::State::failed;
   child.status.message = said(kAgent, "no data");
   CHECK(words_of(DelegateResult{"d", child, {}}) == "error: the agent failed: no data");
