@@ -108,7 +108,7 @@ class Ops(operate_case.OperateCase):
         code, _, complaints = self.ops(*words)
         self.assertEqual(code, USAGE)
         number = complaints.split(" tasks")[0].split()[-1]
-        code, _, complaints = self.ops(*words, "--expected", "0")
+        code, _, complaints = self.ops(*words, "--expected", str(int(number) + 1))
         self.assertEqual((code, complaints.count(f"the filter finds {number} tasks, ")), (NO_ANSWER, 1))
         self.assertEqual(complaints.count("the filter finds"), 1)
         items = self.good(*words, "--expected", number)
