@@ -117,11 +117,12 @@ class Reader {
 
   server::ServerOptions options_;
   agents::Catalogue catalogue_{one_agent()};
-  base::WorkerPool readers_{"readers", 1, 10};
-  server::Services services_;
   std::mutex mutex_;
   std::condition_variable woken_;
   int wakes_ = 0;
+  // Below what its thread calls, which it may do until it has ended.
+  base::WorkerPool readers_{"readers", 1, 10};
+  server::Services services_;
   std::unique_ptr<RunStream> stream_;
 };
 
