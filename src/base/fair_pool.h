@@ -83,8 +83,9 @@ class FairPool {
       }
       next.work = nullptr;
       state_.with([&](State& state) {
-        --state.lanes[next.owner].running;
-        forget_if_idle(state, next.owner);
+        const auto lane = state.lanes.find(next.owner);
+        --lane->second.running;
+        if (lane->second.queue.empty() && lane->second.running == 0) state.lanes.erase(lane);
       });
     }
   }
@@ -104,11 +105,6 @@ class FairPool {
       }
       return Next();
     });
-  }
-
-  static void forget_if_idle(State& state, const std::string& owner) {
-    const auto lane = state.lanes.find(owner);
-    if (lane->second.queue.empty() && lane->second.running == 0) state.lanes.erase(lane);
   }
 
   const std::string name_;

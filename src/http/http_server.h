@@ -148,9 +148,9 @@ using ErrorBody = std::function<Reply(const Request& request, int status, std::s
 enum class LargeBody {
   allowed,
   refused,  // with 401
-  unclear,  // it cannot be told at the moment: refused with 503
+  unclear,  // cannot be decided at the moment: refused with 503
 };
-// Says so; from any thread, once.
+// Reports the decision; from any thread, once.
 using Decide = std::function<void(LargeBody)>;
 
 // Called by the connection layer before a request is complete, or instead of the handler. They run on the
@@ -163,7 +163,7 @@ struct Hooks {
   // any blocking work. An empty function: a worker always calls the handler.
   std::function<bool(const Request& request)> runs_on_loop;
   // Returns whether a large body may follow this head. Returns nullopt, and calls `decide` later, if that
-  // takes long to tell; nothing more of the connection is read meanwhile, for at most Limits::header_time.
+  // takes long; nothing more of the connection is read meanwhile, for at most Limits::header_time.
   // The head is valid only during the call, and its body is empty.
   std::function<std::optional<LargeBody>(const Request& head, Decide decide)> may_send_body;
 };

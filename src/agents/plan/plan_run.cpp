@@ -229,10 +229,12 @@ bool PlanRun::is_undoing_late() const {
 
 // Undoes the completed steps, the last one first. Steps that cannot be undone are reported.
 PlanRun::Standing PlanRun::undo() {
-  const std::optional<base::Timestamp> until = end_of_undoing();
   const bool is_late = is_undoing_late();
-  if (is_late) cancel_below(plan_.root.id);
-  if (until && !is_late) wake_at(*until);
+  if (is_late) {
+    cancel_below(plan_.root.id);
+  } else if (const auto until = end_of_undoing()) {
+    wake_at(*until);
+  }
   // Wait for the canceled children: they may still complete, and a plan among them undoes its own steps
   // first.
   if (!facts_.canceled().empty() && !is_late)
@@ -244,7 +246,7 @@ PlanRun::Standing PlanRun::undo() {
   if (facts_.has_losers())
     std::ranges::stable_partition(
         done, [this](const std::string& one) { return !facts_.lost_around(one).empty(); });
-  // So has that of these steps, any of which may also be done, if it was canceled too late.
+  // Compensations of failed steps have begun, too. Such a step may also be done, if its cancel came too late.
   if (const auto own = undoing_themselves(); !own.empty()) {
     const std::unordered_set<std::string> known(own.begin(), own.end());
     std::erase_if(done, [&](const std::string& one) { return known.contains(one); });

@@ -396,7 +396,7 @@ void GrpcCall::count_stream() {
 void GrpcCall::count_unsent(std::size_t bytes) {
   if (bytes <= kRoom) bytes = 0;
   if (bytes == 0 && !is_counted_) return;
-  // What the client took before is no progress of what counts now.
+  // Bytes that the client took before are no progress of those that count now.
   if (!is_counted_) note_taken();
   std::vector<std::shared_ptr<GrpcCall>> counted;  // all calls, if they are above the limit
   shared_->unsent.with([&](Shared::Unsent& unsent) {

@@ -79,9 +79,9 @@ http::Hooks Pipeline::hooks() const {
       case TokenSource::Wait::none:
         return decision(head);
       case TokenSource::Wait::full:
-        note_refusal(head, kTokensWait);
-        return LargeBody::unclear;
+        break;
     }
+    note_refusal(head, kTokensWait);
     return LargeBody::unclear;
   };
   return hooks;
@@ -170,7 +170,7 @@ bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<v
   if (waits != TokenSource::Wait::full) return waits == TokenSource::Wait::begun;
   note_refusal(request, kTokensWait);
   exchange->leave_headers();  // the error has them
-  http::Reply reply = connection_error(request, 503, "too many tokens wait to be checked; try again later");
+  http::Reply reply = connection_error(request, 503, std::string(kTokensWait) + "; try again later");
   const auto is_retry = [](const auto& header) { return header.first == "Retry-After"; };
   if (std::ranges::none_of(reply.headers, is_retry)) reply.headers.emplace_back("Retry-After", "1");
   exchange->reply(std::move(reply));

@@ -39,8 +39,9 @@ class TokenSource {
     begun,  // `done` will be called
     full,   // too many tokens wait
   };
-  // Has done on another thread what takes `find` long, waits at most two seconds for what is pending, and
-  // calls `done` from any thread. The networks that send tokens take turns. `from`: this one's (network_of).
+  // Checks the token's signature on another thread, waits at most two seconds for keys that are being
+  // fetched, and calls `done` from any thread; `find` is then quick. The networks that send tokens take
+  // turns. `from`: the one that sent this token (network_of).
   virtual Wait await(std::string_view secret, const std::string& from, std::function<void()> done) = 0;
   // An authorization server, as clients that look for one need to know it.
   struct Issuer {

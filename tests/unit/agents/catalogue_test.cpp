@@ -484,7 +484,7 @@ TEST_CASE("Catalogue: an agent whose card is wrong at a reload stays unchanged")
 }
 
 TEST_CASE(
-    "Catalogue: a reload at which every card is wrong keeps the agents, and fails if none would be left") {
+    "Catalogue: a reload keeps the agents if all cards are wrong, and fails if no agent would be left") {
   Bench bench;
   const std::string text = card(R"({"executor":"command","command":["x"]})");
   bench.folder.write("one/card.json", text);

@@ -455,7 +455,7 @@ TEST_CASE(
   reads(small, "/small");
   CHECK(eventually([&] { return large_ended.load(); }));
   CHECK(eventually([&] { return test.server.counts().streams == 2; }));
-  // What an ended stream has kept no longer counts.
+  // The bytes that an ended stream has kept no longer count.
   large_ended = false;
   small.reset();
   CHECK(eventually([&] { return small_ended.load(); }));

@@ -213,7 +213,7 @@ TEST_CASE("JwtIssuers: an unknown token waits for its check on another thread, a
   CHECK(await(good) == Wait::none);
   CHECK_FALSE(bench.issuers.is_quick(later));
   is_full = false;
-  // Nor is it checked where its key arrives.
+  // The thread that brings a key does not check the signature.
   bench.advance(minutes(2));
   const std::string rotated = token(second_key());
   called = 0;

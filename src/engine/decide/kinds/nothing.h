@@ -1,5 +1,5 @@
-// Nothing: a barrier, which changes no task. When its refusal is reported, every earlier decision is
-// in the store or was refused. Pure.
+// A barrier, which changes no task. When its refusal is reported, every earlier decision is in the store or
+// was refused. Pure.
 #pragma once
 
 #include "store/task_store.h"

@@ -25,8 +25,8 @@ std::optional<AnswerError> error_of(json::Value answer);
 // is none.
 AnswerError read_error(std::string_view body);
 
-// What a refusal has to do with the images of the request. no: it has another reason. perhaps: the server may
-// take the request without them. takes_none: it says that its model takes no images at all.
+// Whether the images of a request are the reason of its refusal. no: the reason is another one. perhaps: the
+// server may take the request without them. takes_none: its model takes no images at all.
 enum class AboutImages { no, perhaps, takes_none };
 // `status`: of HTTP; 0: the error came in place of an answer. `reason`: has the server's words.
 AboutImages about_images(int status, std::string_view reason);

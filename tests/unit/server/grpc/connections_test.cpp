@@ -86,7 +86,7 @@ TEST_CASE("gRPC connections: the bytes that a client has taken count, and those 
   CHECK(bench.connections->taken("127.0.0.1:0") == 0);
 }
 
-TEST_CASE("gRPC connections: one is full while its client reads nothing of what was sent") {
+TEST_CASE("gRPC connections: one is full while its client reads nothing") {
   const Bench bench;
   CHECK(!bench.connections->is_full(bench.key));
   bench.fill();

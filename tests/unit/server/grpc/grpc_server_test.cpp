@@ -489,7 +489,7 @@ TEST_CASE(
   CHECK(calls[1]->ends());
 }
 
-TEST_CASE("gRPC server: what a client took of a stream before does not make up for what it leaves now") {
+TEST_CASE("gRPC server: bytes that a client took of a stream earlier are no progress now") {
   constexpr std::size_t kPrefix = 5;  // of a message of gRPC
   constexpr std::size_t kPart = 8 << 10;
   const auto idle = std::make_shared<Script>(), slow = std::make_shared<Script>(),
@@ -510,7 +510,7 @@ TEST_CASE("gRPC server: what a client took of a stream before does not make up f
       return script->blocks.empty();
     });
   };
-  // What a client sends to take more acknowledges what it took before.
+  // The client's request for more bytes acknowledges those that it has taken.
   const auto take = [](RawCall& call, std::size_t bytes) { return call.take(bytes - 1) && call.take(1); };
   // Less waits for this client than for the next one, but it takes nothing of it.
   idle->say(frame_of(kPart));
