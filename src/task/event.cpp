@@ -5,31 +5,46 @@ namespace {
 
 struct Weigh {
   std::size_t operator()(const StatusChanged& event) const {
-    return event.metadata.text.size() + event.ask.size() +
-           (event.status.message ? weight_of(*event.status.message) : 0);
+    std::size_t bytes = event.metadata.text.size() + event.ask.size();
+    if (event.status.message) bytes += weight_of(*event.status.message);
+    for (const Asker& asker : event.status.asked_by)
+      bytes += sizeof(asker) + asker.agent.value.size() + asker.task.value.size() + asker.ask.size();
+    return bytes;
   }
   std::size_t operator()(const MessageAdded& event) const { return weight_of(event.message); }
-  std::size_t operator()(const TextDelta& event) const { return event.text.size(); }
+  std::size_t operator()(const TextDelta& event) const {
+    return event.reply.value.size() + event.text.size();
+  }
   std::size_t operator()(const ArtifactChunk& event) const { return weight_of(event.artifact); }
-  std::size_t operator()(const ToolCall& event) const { return event.arguments.text.size(); }
+  std::size_t operator()(const ToolCall& event) const {
+    return event.id.size() + event.name.size() + event.arguments.text.size();
+  }
   std::size_t operator()(const ToolResult& event) const {
-    return event.content.text.size() + event.error.size();
+    return event.id.size() + event.content.text.size() + event.error.size();
   }
   std::size_t operator()(const StateSnapshot& event) const { return event.snapshot.text.size(); }
   std::size_t operator()(const StateDelta& event) const { return event.patch.text.size(); }
-  std::size_t operator()(const Custom& event) const { return event.value.text.size(); }
+  std::size_t operator()(const Custom& event) const { return event.name.size() + event.value.text.size(); }
   std::size_t operator()(const Step& event) const { return event.name.size(); }
-  std::size_t operator()(const Withdrawn& event) const { return event.artifacts.size() * sizeof(ArtifactId); }
-  std::size_t operator()(const ReasoningDelta& event) const { return event.text.size(); }
+  std::size_t operator()(const Withdrawn& event) const {
+    std::size_t bytes = 0;
+    for (const ArtifactId& id : event.artifacts) bytes += sizeof(id) + id.value.size();
+    return bytes;
+  }
+  std::size_t operator()(const ReasoningDelta& event) const {
+    return event.span.value.size() + event.text.size();
+  }
   std::size_t operator()(const Activity& event) const {
-    return event.content.text.size() + event.patch.text.size();
+    return event.id.size() + event.type.size() + event.content.text.size() + event.patch.text.size();
   }
   std::size_t operator()(const Subagent& event) const {
-    return event.name.size() + event.error.size() + event.call.size();
+    return event.id.size() + event.name.size() + event.error.size() + event.call.size();
   }
   std::size_t operator()(const Usage& event) const { return event.used.text.size(); }
   std::size_t operator()(const ExecutorState& event) const {
-    return event.state.text.size() + event.errors.size();
+    std::size_t bytes = event.state.text.size() + event.errors.size();
+    for (const std::string& name : event.taken) bytes += sizeof(name) + name.size();
+    return bytes;
   }
   std::size_t operator()(const Intervention& event) const {
     return event.actor.size() + event.action.size() + event.reason.size() + event.detail.size();

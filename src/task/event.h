@@ -204,7 +204,8 @@ struct Event {
 // Shared by logs in memory and by readers about to encode the event.
 using EventPtr = std::shared_ptr<const Event>;
 
-// The approximate memory of an event in bytes, as counted by bounds on queued and cached events.
+// The approximate memory of an event in bytes, as counted by bounds on queued and cached events. All texts
+// that an agent or a caller chooses count: ids and names may be as long as the rest.
 std::size_t weight_of(const EventBody& body);
 
 // Returns the message of a status without the parts that repeat the streamed reply; nullopt if no parts are

@@ -7,7 +7,16 @@ namespace {
 
 std::size_t weight(const std::vector<Part>& parts) {
   std::size_t bytes = 0;
-  for (const Part& part : parts) bytes += sizeof(part) + part.content.size() + part.metadata.text.size();
+  for (const Part& part : parts) {
+    bytes += sizeof(part) + part.content.size() + part.filename.size() + part.media_type.size() +
+             part.metadata.text.size();
+  }
+  return bytes;
+}
+
+std::size_t weight(const std::vector<std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) bytes += sizeof(text) + text.size();
   return bytes;
 }
 
@@ -39,11 +48,15 @@ std::string text_of(const Message& message) {
 }
 
 std::size_t weight_of(const Message& message) {
-  return sizeof(message) + weight(message.parts) + message.metadata.text.size();
+  std::size_t bytes = sizeof(message) + message.id.value.size() + weight(message.parts) +
+                      message.metadata.text.size() + weight(message.extensions);
+  for (const TaskId& id : message.reference_tasks) bytes += sizeof(id) + id.value.size();
+  return bytes;
 }
 
 std::size_t weight_of(const Artifact& artifact) {
-  return sizeof(artifact) + weight(artifact.parts) + artifact.metadata.text.size();
+  return sizeof(artifact) + artifact.id.value.size() + artifact.name.size() + artifact.description.size() +
+         weight(artifact.parts) + artifact.metadata.text.size() + weight(artifact.extensions);
 }
 
 }  // namespace baton::task

@@ -67,7 +67,7 @@ std::string file_url(const Part& part);
 std::string text_of(std::span<const Part> parts);
 std::string text_of(const Message& message);
 
-// The approximate memory of the message or artifact in bytes.
+// The approximate memory of the message or artifact in bytes: all texts that its sender chooses count.
 std::size_t weight_of(const Message& message);
 std::size_t weight_of(const Artifact& artifact);
 

@@ -38,6 +38,9 @@ std::size_t bytes_of(const std::optional<task::RequestData>& request) {
   if (!request) return 0;
   std::size_t bytes =
       request->metadata.text.size() + request->tools.text.size() + request->client_state.text.size();
+  for (const auto* texts : {&request->extensions, &request->hops}) {
+    for (const std::string& text : *texts) bytes += sizeof(text) + text.size();
+  }
   if (request->history) {
     for (const task::Message& message : *request->history) bytes += task::weight_of(message);
   }

@@ -160,6 +160,16 @@ TEST_CASE("LiveTasks: a log that needs most of the room is not kept") {
   CHECK(live.log(task::TaskKey{1}) != nullptr);
 }
 
+TEST_CASE("LiveTasks: what a sender puts into names and ids takes room like content") {
+  LiveTasks live(10'000);
+  task::MessageAdded named;
+  named.message.parts.emplace_back().filename = std::string(6'000, 'x');
+  Log(live, {1}).create({named});
+  CHECK(live.log(task::TaskKey{1}) == nullptr);
+  Log(live, {2}).create({task::Custom{std::string(6'000, 'x'), {}}});
+  CHECK(live.log(task::TaskKey{2}) == nullptr);
+}
+
 TEST_CASE("LiveTasks: a client's history is kept until its turn has ended") {
   LiveTasks live;
   Log log(live);
