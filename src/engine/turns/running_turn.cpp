@@ -14,6 +14,8 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{0};
+// Requests of one turn that got no child. If the turn waits, its last decision logs all of them.
+constexpr std::size_t kChildlessMax = 10'000;
 
 const task::Message* message_of(const agents::Outcome& outcome) {
   if (const auto* asked = std::get_if<agents::Asked>(&outcome)) return &asked->message;
@@ -124,7 +126,7 @@ void RunningTurn::cancel(std::string reason) {
 // Returns true if the task has room for `bytes` more; else makes the turn fail.
 bool RunningTurn::fits(State& state, std::size_t bytes) {
   const std::size_t most = services_.settings.task_bytes_max;
-  if (state.head.bytes + state.output.unstored_bytes() + bytes <= most) return true;
+  if (state.head.bytes + state.output.unstored_bytes() + state.childless_bytes + bytes <= most) return true;
   state.outcome = failure_of_engine("the task holds more than " + std::to_string(most) + " bytes");
   return false;
 }
@@ -312,6 +314,7 @@ base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
     output.turnover = std::move(turnover);
     output.at = services_.clock.now();
     auto change = output.decide(now);
+    if (state.childless.empty()) state.childless_bytes = 0;  // the output has them now
     state.lost = output.is_lost;
     if (state.lost) return change;
     state.head = now.head;
@@ -485,10 +488,25 @@ void RunningTurn::no_child(const std::string& agent, const std::string& id, cons
     none.name = agent;
     none.error = error;
     none.call = id;
-    state.childless.push_back(std::move(none));
+    add_childless(state, std::move(none));
   });
   deliver({id, std::nullopt, error});
   flush();
+}
+
+// Keeps a request without a child for the log, if the turn may still wait. Too many of them fail the turn: an
+// agent could ask without end, since nothing else counts such requests.
+void RunningTurn::add_childless(State& state, task::Subagent none) {
+  if (!may_log_children(state)) return;
+  const std::size_t bytes = 2 * task::weight_of(task::EventBody(none));  // its beginning and its end
+  if (!fits(state, bytes)) return;
+  if (state.childless.size() >= kChildlessMax) {
+    state.outcome = failure_of_engine("the agent made more than " + std::to_string(kChildlessMax) +
+                                      " requests that got no child task in a turn");
+    return;
+  }
+  state.childless_bytes += bytes;
+  state.childless.push_back(std::move(none));
 }
 
 bool RunningTurn::log_stop(const task::Subagent& child) {

@@ -184,6 +184,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     std::unordered_map<std::string, int> known_calls;  // of these, by earlier attempts that got a child
     std::vector<task::Subagent> earlier;               // children that the log had when the turn began
     std::vector<task::Subagent> childless;             // requests without a child
+    std::size_t childless_bytes = 0;                   // of their events
     bool slot_released = false;                        // while it waits for children
     std::vector<agents::DelegateResult> undelivered;   // came before the executor was attached
     std::shared_ptr<agents::Execution> running;        // also held by calls into it
@@ -200,6 +201,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   bool is_urgent(const State& state) const;
   std::string vet_schema(task::Message& question) const;
   static bool may_log_children(const State& state);
+  void add_childless(State& state, task::Subagent none);
   void pass_on(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   agents::Outcome failure_of_engine(std::string error) const;

@@ -173,6 +173,34 @@ TEST_CASE("Delegation: an unknown agent and a chain that is too deep give errors
   for (const auto& running : {grandchild, child, parent}) running->sink->finish(agents::Done{});
 }
 
+TEST_CASE("Delegation: a turn that asks on and on for children that it cannot have fails") {
+  EngineBench::Options options;
+  std::string agent = "~ask", reason;
+  int requests = 0;
+  SUBCASE("many requests") {
+    requests = 10'001;
+    reason = "the agent made more than 10000 requests that got no child task in a turn";
+  }
+  SUBCASE("large requests") {
+    options.engine.task_bytes_max = 100'000;
+    agent.append(20'000, 'x');
+    requests = 10;
+    reason = "the task holds more than 100000 bytes";
+  }
+  EngineBench bench(options);
+  const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
+  const auto parent = bench.scripted().next();
+  REQUIRE(parent);
+  for (int i = 0; i < requests; ++i) parent->sink->delegate(request_to(agent, "x"));
+  parent->sink->finish(agents::Waits{});
+  const auto ended = bench.wait(accepted->key);
+  REQUIRE(ended);
+  CHECK(ended->state == State::failed);
+  const auto task = bench.engine().reader().read(accepted->key, {});
+  REQUIRE(task);
+  CHECK(task::text_of(*task->status.message) == reason);
+}
+
 TEST_CASE("Delegation: when the parent ends its open children are canceled") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
