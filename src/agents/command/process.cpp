@@ -54,7 +54,8 @@ bool Process::write(std::string bytes) {
     waiting_ = std::move(bytes);
     written_ = 0;
   } else {
-    waiting_.erase(0, std::exchange(written_, 0));
+    // Not at each call: what a slow reader has left to read would be moved again for every few bytes.
+    if (written_ > waiting_.size() / 2) waiting_.erase(0, std::exchange(written_, 0));
     waiting_ += bytes;
   }
   on_input_ready();

@@ -1,11 +1,21 @@
 #include "agents/command/process_host.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
 
+#include "agents/command/process.h"
 #include "support/agent_bench.h"
+#include "support/growth.h"
 
 namespace process_host_test {
 
@@ -26,7 +36,56 @@ std::size_t open_descriptors() {
   return count;
 }
 
+// A process whose standard input is a pipe of the test, with so many bytes that wait in it and for it. To be
+// used and destroyed on the host's thread.
+class SlowReader {
+ public:
+  SlowReader(agents::ProcessHost& host, std::size_t bytes) {
+    int ends[2] = {-1, -1};
+    CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    agents::Child child;
+    reader_.reset(ends[0]);
+    child.input.reset(ends[1]);
+    process_ =
+        std::make_shared<agents::Process>(host, std::move(child), base::LogMembers(), nullptr, nullptr);
+    CHECK(process_->write(std::string(bytes, 'x')));
+  }
+  ~SlowReader() {
+    reader_.reset();
+    process_->write("x");  // which fails, so that the host forgets the pipe
+  }
+  SlowReader(const SlowReader&) = delete;
+  SlowReader& operator=(const SlowReader&) = delete;
+
+  // Reads some bytes, and writes as many.
+  void step() {
+    const ssize_t got = ::read(reader_.get(), buffer_.data(), buffer_.size());
+    process_->write(std::string(static_cast<std::size_t>(std::max<ssize_t>(got, 0)), 'x'));
+  }
+  static constexpr std::size_t kStep = 4096;  // frees room in the pipe
+
+ private:
+  base::UniqueFd reader_;
+  std::shared_ptr<agents::Process> process_;
+  std::array<char, kStep> buffer_{};
+};
+
 }  // namespace
+
+TEST_CASE("Process: input for a slow reader costs time in proportion to its length") {
+  agents::ProcessHost host;
+  std::promise<void> over;
+  host.post([&] {
+    test::check_growth("input", 256 << 10, [&](std::size_t size) -> test::Work {
+      const auto reader = std::make_shared<SlowReader>(host, size);
+      return [reader, size] {
+        for (std::size_t moved = 0; moved < size; moved += SlowReader::kStep) reader->step();
+      };
+    });
+    over.set_value();
+  });
+  over.get_future().wait();
+}
 
 TEST_CASE("ProcessHost: two hundred turns leave no process and no descriptor behind") {
   AgentBench bench;
