@@ -122,12 +122,16 @@ base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, R
   return all;
 }
 
-// Submissions for tool results; the result of a tool call that presented a question answers that question.
+// Submissions for tool results; the result of a tool call that presented a question answers that question. A
+// task takes one: a caller could send any number, and each would be checked against the question's schema.
 base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, RunRequest& request) {
   std::vector<task::Submission> all;
+  std::unordered_set<const WaitingTask*> answered;
   for (const ClientResult& result : request.results) {
     const WaitingTask* one = waiting_for(waiting, result.call);
     if (one == nullptr) continue;
+    if (!answered.insert(one).second)
+      return fail(ErrorCode::conflict, "the tool call " + result.call + " has more than one result");
     all.push_back(to(*one, {one->question.for_tool ? part_of(result) : part_of(result.content)}, request));
   }
   if (all.empty() && request.message.parts.empty()) {

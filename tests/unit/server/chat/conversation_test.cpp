@@ -129,6 +129,18 @@ TEST_CASE("Submissions: answers must match the open questions, all of them") {
   CHECK(submissions[1].task.value == "t2");
 }
 
+TEST_CASE("Submissions: a call or question with two results is refused before any of them is taken") {
+  for (const WaitingTask& waiting : {calling("t1", "c1"), asking("t1", "c1")}) {
+    RunRequest request = with_result("c1", R"("blue")");
+    request.results.push_back(request.results.front());
+    CHECK(refused(request, {waiting}) == "the tool call c1 has more than one result");
+  }
+  RunRequest both = with_result("c1", "1");
+  both.results.push_back({"c2", {"2"}, {}});
+  both.results.push_back({"unknown", {"3"}, {}});
+  CHECK(good(both, {calling("t1", "c1"), asking("t2", "c2")}).size() == 2);
+}
+
 TEST_CASE("Submissions: a tool's result goes to the task that called it, together with the message") {
   RunRequest request = with_result("c1", R"("blue")");
   request.message.parts.push_back(task::Part::of_text("there you are"));
