@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <vector>
 
 namespace baton::base {
@@ -40,6 +41,11 @@ bool same_word(std::string_view a, std::string_view b) {
 
 bool begins_with(std::string_view text, std::string_view beginning) {
   return same_word(text.substr(0, beginning.size()), beginning);
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  if (part.empty() || part.size() > text.size()) return part.empty();
+  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 std::string essence_of(std::string_view media_type) {

@@ -22,6 +22,10 @@ bool same_word(std::string_view a, std::string_view b);
 // Whether the text starts with `beginning`, ignoring the case of ASCII letters.
 bool begins_with(std::string_view text, std::string_view beginning);
 
+// Whether `part` occurs in `text`. For texts that others choose: std::string::find may take as long as the
+// product of their lengths, this their sum.
+bool contains(std::string_view text, std::string_view part);
+
 // Returns the essence of a media type: without parameters and white space, in lower case (RFC 9110, 8.3.1).
 std::string essence_of(std::string_view media_type);
 

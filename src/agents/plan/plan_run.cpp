@@ -267,7 +267,7 @@ PlanRun::Standing PlanRun::undo() {
     if (now.state == State::done) continue;
     std::string sentence = not_undone(label_of(*found.step, found.place), now.end.text);
     // The failure of a step that has undone itself may say so already.
-    if (end.text.find(sentence) == std::string::npos) sentences.push_back(std::move(sentence));
+    if (!base::contains(end.text, sentence)) sentences.push_back(std::move(sentence));
   }
   for (const std::string& call : facts_.canceled()) {
     const StepAt found = find_at(plan_, parse_call(call).path);

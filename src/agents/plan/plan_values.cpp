@@ -667,7 +667,7 @@ bool PlanValues::compare(const Condition& condition, const PlanPlace& from) {
       if (is.is_array()) return among(is, is_with);
       if (is.absent()) return false;
       if (!is.is_string() || !(with.is_string() || with.is_number())) return cannot();
-      return is.string().find(with.is_string() ? with.string() : with.raw()) != std::string_view::npos;
+      return base::contains(is.string(), with.is_string() ? with.string() : with.raw());
     case Test::one_of:
       return with.is_array() ? among(with, [&](Value element) { return same(is, element); }) : cannot();
     default:

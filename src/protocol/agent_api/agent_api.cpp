@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "json/document.h"
 #include "protocol/agent_api/content.h"
 #include "protocol/agent_api/messages.h"
@@ -267,7 +268,7 @@ class View final : public chat::RunView {
         if (part.kind != task::Part::Kind::data) prompt.parts.push_back(part);
       }
     }
-    if (question.prompt.find(question.url) == std::string::npos) {
+    if (!base::contains(question.prompt, question.url)) {
       prompt.parts.push_back(task::Part::of_text(question.url));
     }
     show_said(prompt);

@@ -43,8 +43,7 @@ std::optional<task::TaskHead> task_that_asked(const CallPtr& call, const Asked& 
   if (!waiting) return std::nullopt;
   for (chat::WaitingTask& one : *waiting) {
     if (one.question.for_tool) continue;
-    const bool was_asked =
-        asked.last_words.find(protocol::chat::prompt_of(one.question)) != std::string::npos;
+    const bool was_asked = base::contains(asked.last_words, protocol::chat::prompt_of(one.question));
     if (was_asked && turns_of(call->reader(), one.head) == asked.turns_before) return std::move(one.head);
   }
   return std::nullopt;

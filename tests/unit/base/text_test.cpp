@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <string_view>
+
+#include "support/growth.h"
+
 namespace base_text_test {
 
 using namespace baton::base;
@@ -57,6 +62,26 @@ TEST_CASE("Text: a prefix has at most the given bytes and does not split a chara
   CHECK(beginning_of("ab\xc3\xbc", 4) == "ab\xc3\xbc");
   CHECK(beginning_of("\xf0\x9f\x98\x80", 3).empty());
   CHECK(beginning_of("a\xf0\x9f\x98\x80z", 5) == "a\xf0\x9f\x98\x80");
+}
+
+TEST_CASE("Text: a part is found wherever it is, and the empty one in every text") {
+  CHECK(contains("abc", "abc"));
+  CHECK(contains("xabc", "abc"));
+  CHECK(contains("aab", "ab"));
+  CHECK(contains(std::string_view("a\0b", 3), std::string_view("\0b", 2)));
+  CHECK_FALSE(contains("abc", "abcd"));
+  CHECK_FALSE(contains("abc", "ac"));
+  CHECK(contains("abc", ""));
+  CHECK(contains({}, {}));
+  CHECK_FALSE(contains({}, "a"));
+}
+
+TEST_CASE("Text: looking for a long part of a text whose beginning repeats takes linear time") {
+  baton::test::check_growth("contains", 16 << 10, [](std::size_t size) -> baton::test::Work {
+    return [text = std::string(size, 'a'), part = std::string(size / 2, 'a') + "b"] {
+      CHECK_FALSE(contains(text, part));
+    };
+  });
 }
 
 }  // namespace base_text_test

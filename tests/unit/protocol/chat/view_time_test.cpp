@@ -100,6 +100,15 @@ RunLog calls(std::size_t count) {
   return log;
 }
 
+// A question whose text nearly has its URL at every place.
+RunLog long_question(std::size_t count) {
+  const task::Json url{R"({"url":")" + std::string(32 * count, 'a') + R"(b"})"};
+  RunLog log;
+  log.begin();
+  return log.state(task::State::auth_required,
+                   {task::Part::of_text(std::string(64 * count, 'a')), task::Part::of_data(url)}, "q1");
+}
+
 const std::map<std::string, RunLog (*)(std::size_t)> kLogs{{"replies", replies},
                                                            {"restarts", restarts},
                                                            {"open replies", open_replies},
@@ -108,6 +117,7 @@ const std::map<std::string, RunLog (*)(std::size_t)> kLogs{{"replies", replies},
                                                            {"open subagents", open_subagents},
                                                            {"withdrawn replies", withdrawn},
                                                            {"calls", calls},
+                                                           {"a long question", long_question},
                                                            {"models", models}};
 
 }  // namespace
