@@ -46,9 +46,12 @@ void EventLoop::stop() {
   if (thread_.joinable()) thread_.join();
   // Destroyed outside the lock: they may own something with a destructor of its own.
   std::vector<Callback> dropped;
+  decltype(Inbox::timers) timers;
   inbox_.with([&](Inbox& inbox) {
     inbox.closed = true;
     dropped.swap(inbox.posted);
+    timers.swap(inbox.timers);
+    inbox.deadlines.clear();
   });
 }
 
@@ -68,6 +71,7 @@ EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, Callback ca
   const TimePoint at = std::chrono::steady_clock::now() + delay;
   const auto [id, is_first] = inbox_.with([&](Inbox& inbox) {
     const TimerId timer = inbox.next_timer++;
+    if (inbox.closed) return std::make_pair(timer, false);
     inbox.deadlines[timer] = at;
     const auto entry = inbox.timers.emplace(std::make_pair(at, timer), std::move(callback)).first;
     return std::make_pair(timer, entry == inbox.timers.begin());

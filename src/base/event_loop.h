@@ -4,8 +4,8 @@
 // `watch`, `forget` and `now` only on the loop's own thread, or before `start`. Every callback runs on the
 // loop's thread, must not block, and ends the program if it throws. Wake-ups of other threads are deferred to
 // the end of the round (base::Burst). Ownership: the loop does not own descriptors or anything that callbacks
-// refer to. `stop` waits for the running callback, runs no others, drops the posted ones, and joins the
-// thread.
+// refer to. `stop` waits for the running callback, runs no others, joins the thread, and drops what was
+// posted and all timers; later ones are dropped at once. So nothing that a callback owns outlives `stop`.
 #pragma once
 
 #include <sys/epoll.h>

@@ -168,6 +168,19 @@ TEST_CASE("EventLoop: functions posted after stop are dropped") {
   CHECK(held.use_count() == 1);
 }
 
+TEST_CASE("EventLoop: what timers own ends with stop, and at once if they are set after it") {
+  EventLoop loop("test");
+  loop.start();
+  const auto held = std::make_shared<int>();
+  const EventLoop::TimerId timer = loop.after(1h, [held] {});
+  CHECK(held.use_count() == 2);
+  loop.stop();
+  CHECK(held.use_count() == 1);
+  loop.after(1h, [held] {});
+  CHECK(held.use_count() == 1);
+  loop.cancel(timer);  // of a timer that is gone
+}
+
 TEST_CASE("EventLoop: it can run on the caller's thread, also inside another loop, until told to stop") {
   EventLoop outer("outer");
   std::string order;
