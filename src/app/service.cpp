@@ -336,6 +336,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
         server::Pipeline::operator_error, pipeline_.hooks());
     return serve({http, grpc, operators}, read_again, signals);
   }();
+  if (jwt_) jwt_->stop();
   if (token_checks_) token_checks_->stop();
   operator_readers_.stop();
   if (sign_in_) {

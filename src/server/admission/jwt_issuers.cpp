@@ -296,12 +296,20 @@ bool JwtIssuers::await_keys(const std::string& issuer, std::function<void()> don
     std::erase_if(state.waiters, [](const auto& each) { return each->is_called.load(); });
     const auto others =
         std::ranges::count(state.waiters, waiter->issuer, [](const auto& each) { return each->issuer; });
-    if (!comes || others >= static_cast<std::ptrdiff_t>(kWaitersMax)) return false;
+    if (!comes || state.is_stopped || others >= static_cast<std::ptrdiff_t>(kWaitersMax)) return false;
     state.waiters.push_back(waiter);
     return true;
   });
   if (waits) after_(kWaitMax, [waiter] { waiter->call(); });
   return waits;
+}
+
+void JwtIssuers::stop() {
+  const auto waiters = state_.with([](State& state) {
+    state.is_stopped = true;
+    return std::exchange(state.waiters, {});
+  });
+  for (const auto& waiter : waiters) waiter->call();
 }
 
 std::optional<JwtIssuers::Due> JwtIssuers::next_due(milliseconds& wait) {

@@ -71,8 +71,11 @@ class JwtIssuers final : public TokenSource {
   // not block.
   void set_on_due(std::function<void()> on_due) { on_due_ = std::move(on_due); }
   // Where `await` checks signatures; without it on the calling thread. Set it before the first request, and
-  // end its work before the issuers'.
+  // end its work after `stop`, which may add to it.
   void set_apart(Apart apart) { apart_ = std::move(apart); }
+  // Ends all waits for keys as if their time were over; later ones do not begin. What waits owns its request,
+  // so call this, and end the work of `Apart`, while all that requests use still lives.
+  void stop();
 
   void add_to(base::MetricsText& out) const;
 
@@ -111,7 +114,8 @@ class JwtIssuers final : public TokenSource {
     // A request asks for its token more than once, and each check of a signature takes time.
     base::Lru<std::string, Refused> refused{kRefusedMax};
     std::vector<std::shared_ptr<Waiter>> waiters;  // shared with their timers
-    std::int64_t generation = 0;                   // of keys and rules
+    bool is_stopped = false;
+    std::int64_t generation = 0;  // of keys and rules
     std::int64_t fetches = 0, failures = 0;
   };
 

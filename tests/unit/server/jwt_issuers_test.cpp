@@ -229,6 +229,40 @@ TEST_CASE("JwtIssuers: an unknown token waits for its check on another thread, a
   CHECK(queue.empty());
 }
 
+TEST_CASE(
+    "JwtIssuers: a stop ends waits whose fetch never began and keeps nothing of them, nor of later ones") {
+  Bench bench;
+  std::vector<std::function<void()>> queue;
+  bench.issuers.set_apart([&](const std::string&, std::function<void()> work) {
+    queue.push_back(std::move(work));
+    return true;
+  });
+  const auto run_queued = [&] {
+    while (!queue.empty()) {
+      const auto work = std::move(queue.front());
+      queue.erase(queue.begin());
+      work();
+    }
+  };
+  const std::string good = token(first_key());
+  const auto calls = std::make_shared<int>(0);
+  const auto done = [calls] { ++*calls; };
+  const auto holders = calls.use_count();
+  CHECK(bench.issuers.await(good, {}, done) == Wait::begun);
+  run_queued();
+  CHECK(bench.issuers.await_keys(kUrl, done));
+  CHECK(bench.issuers.await(good, {}, done) == Wait::begun);  // not looked at before the stop
+  CHECK(*calls == 0);
+  bench.issuers.stop();
+  run_queued();
+  CHECK(*calls == 3);
+  CHECK(calls.use_count() == holders);  // although no timer has fired
+  CHECK_FALSE(bench.issuers.await_keys(kUrl, done));
+  for (const auto& timer : bench.timers) timer();
+  CHECK(bench.fetch({&first_key()}));
+  CHECK(*calls == 3);
+}
+
 TEST_CASE("JwtIssuers: an unknown key causes one fetch a minute, whatever comes") {
   Bench bench;
   CHECK(bench.fetch({&first_key()}));
