@@ -1,8 +1,9 @@
 // RefusalLog: logs refused clients and the reasons, without letting a flood fill the log.
 //
 // Writes one line per address (IPv6: /64 network), reason and minute, with the number of refusals in the
-// previous minute that had any. Bounded: at kPlacesMax pairs of address and reason it drops the expired ones,
-// or all of them if none has expired. Wrong tokens have their own lines (wrong_tokens.h). Threads: any.
+// previous minute that had any; for all addresses together at most as many as line_limit.h allows. Bounded:
+// at kPlacesMax pairs of address and reason it drops the expired ones, or all of them if none has expired.
+// Wrong tokens have their own lines (wrong_tokens.h). Threads: any.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,7 @@
 #include "base/guarded.h"
 #include "base/log.h"
 #include "server/admission/hosts.h"
+#include "server/admission/line_limit.h"
 
 namespace baton::server {
 
@@ -37,7 +39,7 @@ class RefusalLog {
       }
       return ++minute.count == 1;
     });
-    if (!is_first) return false;
+    if (!is_first || !lines_.take(now)) return false;
     base::log_info({{"address", address.empty() ? "unknown" : address}},
                    "refused: {}; {} in the minute before", reason, before);
     return true;
@@ -53,6 +55,7 @@ class RefusalLog {
     int count = 0;
   };
   base::Guarded<std::map<std::pair<std::string, std::string_view>, Minute>> minutes_;
+  LineLimit lines_;
 };
 
 }  // namespace baton::server

@@ -1,9 +1,9 @@
 // WrongTokens: logs and slows down clients that send wrong tokens.
 //
-// Writes one log line per address (IPv6: /64 network) and minute; after a few tries in that minute each
-// further refusal is delayed. Valid tokens are never delayed, whatever else comes from the same address.
-// Bounded: at kAddressesMax addresses it drops the expired ones, or all of them if none has expired.
-// Threads: any.
+// Writes one log line per address (IPv6: /64 network) and minute, for all addresses together at most as many
+// as line_limit.h allows; after a few tries in that minute each further refusal is delayed. Valid tokens are
+// never delayed, whatever else comes from the same address. Bounded: at kAddressesMax addresses it drops the
+// expired ones, or all of them if none has expired. Threads: any.
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,7 @@
 #include "base/guarded.h"
 #include "base/log.h"
 #include "server/admission/hosts.h"
+#include "server/admission/line_limit.h"
 
 namespace baton::server {
 
@@ -38,7 +39,7 @@ class WrongTokens {
       }
       return ++minute.tries;
     });
-    if (tries == 1) {
+    if (tries == 1 && lines_.take(now)) {
       base::log_warn({{"address", address.empty() ? "unknown" : address}},
                      "refused an invalid token{}{}; {} in the minute before", reason.empty() ? "" : ": ",
                      reason, before);
@@ -58,6 +59,7 @@ class WrongTokens {
     int tries = 0;
   };
   base::Guarded<std::unordered_map<std::string, Minute>> minutes_;
+  LineLimit lines_;
 };
 
 }  // namespace baton::server

@@ -1,0 +1,50 @@
+// LineLimit: how many lines of one kind the log gets in a minute, whoever causes them. A limit for each
+// network alone bounds nothing, because one client may have thousands of IPv6 networks.
+//
+// Threads: any.
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+#include "base/guarded.h"
+
+namespace baton::server {
+
+class LineLimit {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // Whether the log may get one more line. If lines were left out in the last minute that had any, the first
+  // line of the next one comes after another that counts them.
+  bool take(Time now) {
+    int left_out = 0;
+    const bool is_taken = minute_.with([&](Minute& minute) {
+      if (now - minute.begin >= kMinute) {
+        left_out = minute.left_out;
+        minute = {now, 0, 0};
+      }
+      const bool has_room = minute.lines < kLinesMax;
+      ++(has_room ? minute.lines : minute.left_out);
+      return has_room;
+    });
+    if (left_out > 0)
+      spdlog::warn("refused: too many clients for a line each; {} lines were left out in a minute", left_out);
+    return is_taken;
+  }
+
+  static constexpr int kLinesMax = 60;
+
+ private:
+  static constexpr std::chrono::minutes kMinute{1};
+
+  struct Minute {
+    Time begin{};
+    int lines = 0, left_out = 0;
+  };
+  base::Guarded<Minute> minute_;
+};
+
+}  // namespace baton::server
