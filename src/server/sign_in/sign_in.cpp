@@ -101,6 +101,7 @@ struct SignIn::Way {
   std::string origin;  // where it began
   std::string place;   // where it leads to
   std::string rules;   // Sessions::rules_id at its begin
+  std::string client;  // the address of the request
 };
 
 // A sign-in that is under way.
@@ -153,6 +154,10 @@ Settings SignIn::settings() const {
   return settings_.with([](const Settings& now) { return now; });
 }
 
+bool SignIn::may_log(const Way& way, std::string_view kind) const {
+  return refusals_.record(way.client, kind, std::chrono::steady_clock::now());
+}
+
 SignIn::Seat SignIn::seat_of(const std::string& network) const {
   const bool is_free = seats_->with([&](auto& taken) {
     const auto found = taken.find(network);
@@ -194,16 +199,19 @@ void SignIn::begin(const ExchangePtr& exchange, const ServerOptions& options,
   if (!may_lead_to(place))
     return exchange->reply(
         page_of_failure(400, "Signing in may only lead to the console or the chat.", kConsole));
-  const Way way{origin, place, uses_.sessions.rules_id()};  // the id before all that the rules decide
+  // The id before all that the rules decide.
+  const Way way{origin, place, uses_.sessions.rules_id(),
+                std::string(client_address(options, exchange->request()))};
   if (const auto known = uses_.provider.known_endpoint()) return lead_there(exchange, way, *known);
-  const Seat seat = seat_of(network_of(client_address(options, exchange->request())));
+  const Seat seat = seat_of(network_of(way.client));
   run(exchange, seat, [this, exchange, way, seat] { lead_there(exchange, way, uses_.provider.endpoint()); });
 }
 
 void SignIn::lead_there(const ExchangePtr& exchange, const Way& way,
                         const base::Result<Endpoint>& endpoint) const {
   if (!endpoint) {
-    spdlog::warn("sign-in: the authorization server cannot be reached: {}", reason_of(endpoint.error()));
+    if (may_log(way, "a sign-in whose authorization server cannot be reached"))
+      spdlog::warn("sign-in: the authorization server cannot be reached: {}", reason_of(endpoint.error()));
     return exchange->reply(page_of_failure(
         503, "The authorization server cannot be reached at the moment. Try again.", way.place));
   }
@@ -260,7 +268,7 @@ std::optional<SignIn::Begun> SignIn::begun_by(const http::Request& request, cons
                 said["state"].str(),
                 said["nonce"].str(),
                 said["verifier"].str(),
-                {said["origin"].str(), said["place"].str(), said["rules"].str()},
+                {said["origin"].str(), said["place"].str(), said["rules"].str(), {}},
                 said["needs_issuer"].boolean()};
     const bool is_over = base::from_ms(said["until"].integer().value_or(0)) <= uses_.clock.now();
     if (!is_over && begun.way.origin == origin && equal_in_constant_time(state, begun.state)) return begun;
@@ -277,6 +285,7 @@ void SignIn::come_back(const ExchangePtr& exchange, const ServerOptions& options
                                            "This is not the end of a sign-in that began in this browser "
                                            "within the last ten minutes. Sign in again.",
                                            kConsole));
+  begun->way.client = client_address(options, request);
   const auto fail = [&](int status, std::string_view reason) {
     exchange->reply(begun->ending(page_of_failure(status, reason, begun->way.place)));
   };
@@ -284,18 +293,14 @@ void SignIn::come_back(const ExchangePtr& exchange, const ServerOptions& options
   if (begun->way.rules != uses_.sessions.rules_id())
     return fail(400, "The rules for signing in have changed meanwhile. Sign in again.");
   // RFC 9207: another authorization server may have been mixed up with ours.
-  // Anybody may come back with any answer, so a network's refusals of a kind are logged once a minute.
-  const auto logs = [&](std::string_view reason) {
-    return refusals_.record(client_address(options, request), reason, std::chrono::steady_clock::now());
-  };
   if (issuer.empty() ? begun->needs_issuer : issuer != settings().rules.issuer) {
-    if (logs("a sign-in that another authorization server answered"))
+    if (may_log(begun->way, "a sign-in that another authorization server answered"))
       spdlog::warn("sign-in: refused: iss is {}", issuer.empty() ? "missing" : base::loggable_word(issuer));
     return fail(400, "The answer is of another authorization server.");
   }
   if (!error.empty()) {
     const std::string more = parameter(request, "error_description");
-    if (logs("a sign-in that the authorization server refused"))
+    if (may_log(begun->way, "a sign-in that the authorization server refused"))
       spdlog::warn("sign-in: refused by the authorization server: {} {}", base::loggable_word(error),
                    base::loggable(more));
     return fail(400,
@@ -303,7 +308,7 @@ void SignIn::come_back(const ExchangePtr& exchange, const ServerOptions& options
   }
   const std::string code = parameter(request, "code");
   if (code.empty() || code.size() > kCodeMax) {
-    logs("a sign-in without a code of the authorization server");
+    may_log(begun->way, "a sign-in without a code of the authorization server");
     return fail(400, "The authorization server's answer has no code.");
   }
   const bool is_first = tried_.with([&](auto& tried) {
@@ -312,7 +317,7 @@ void SignIn::come_back(const ExchangePtr& exchange, const ServerOptions& options
     return !is_known;
   });
   if (!is_first) return fail(400, "This sign-in has ended before. Sign in again.");
-  begun->seat = seat_of(network_of(client_address(options, request)));
+  begun->seat = seat_of(network_of(begun->way.client));
   const bool runs = run(exchange, begun->seat,
                         [this, exchange, origin, begun = *begun] { redeem(exchange, origin, begun); });
   if (!runs) tried_.with([&](auto& tried) { tried.erase(begun->state); });  // a reload may try again
@@ -322,7 +327,8 @@ void SignIn::redeem(const ExchangePtr& exchange, const std::string& origin, cons
   const auto id_token = uses_.provider.redeem(
       {parameter(exchange->request(), "code"), begun.verifier, origin + std::string(kCallback)});
   if (id_token) return welcome(exchange, origin, begun, *id_token, true);
-  spdlog::warn("sign-in: the authorization server gave no ID token: {}", reason_of(id_token.error()));
+  if (may_log(begun.way, "a sign-in for which the authorization server gave no ID token"))
+    spdlog::warn("sign-in: the authorization server gave no ID token: {}", reason_of(id_token.error()));
   exchange->reply(begun.ending(page_of_failure(
       502, "The authorization server did not complete the sign-in. Sign in again.", begun.way.place)));
 }

@@ -91,6 +91,9 @@ class SignIn {
   void show_session(const ExchangePtr& exchange, const ServerOptions& options) const;
   void end_session(const ExchangePtr& exchange, const ServerOptions& options) const;
   std::optional<Begun> begun_by(const http::Request& request, const std::string& origin) const;
+  // Whether the log may say more about a failure of this kind: anybody can cause them, so a network's are
+  // logged once a minute. `kind`: a literal.
+  bool may_log(const Way& way, std::string_view kind) const;
   // Null: all are taken.
   Seat seat_of(const std::string& network) const;
   // Answers 503, and returns false, without a seat or if too many sign-ins are waiting.

@@ -1,8 +1,11 @@
 #include "server/sign_in/sign_in.h"
 
 #include <doctest/doctest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <future>
+#include <sstream>
 
 #include "jose/jws.h"
 #include "server/sign_in/pages.h"
@@ -55,13 +58,13 @@ struct Provider final : server::sign_in::Provider {
   base::Result<Endpoint> endpoint() override { return there; }
   std::optional<base::Result<Endpoint>> known_endpoint() override {
     if (!is_known) return std::nullopt;
-    return base::Result<Endpoint>(there);
+    return there;
   }
   base::Result<std::string> redeem(const Redemption& redemption) override {
     ++redeemed;
     return on_redeem(redemption.code);
   }
-  Endpoint there{"https://id.example/authorize"};
+  base::Result<Endpoint> there = Endpoint{"https://id.example/authorize"};
   bool is_known = true;
   std::atomic<int> redeemed = 0;
   std::function<base::Result<std::string>(const std::string& code)> on_redeem;
@@ -234,7 +237,7 @@ TEST_CASE(
   bench.provider.on_redeem = [&](const std::string& code) { return bench.id_token(code); };
   CHECK(bench.come_back(bench.begin(), "10.0.0.1", "")->answer().status == 200);
   CHECK(bench.come_back(bench.begin(), "10.0.0.1", "https://other.example")->answer().status == 400);
-  bench.provider.there.names_issuer = true;
+  bench.provider.there->names_issuer = true;
   CHECK(bench.come_back(bench.begin(), "10.0.0.1", "")->answer().status == 400);
   CHECK(bench.come_back(bench.begin())->answer().status == 200);
 }
@@ -261,6 +264,29 @@ TEST_CASE("Sign-in: one client cannot keep others out") {
   for (const auto& each : waiting) CHECK(each->answer().status == 200);
   bench.pool.stop();
   CHECK(bench.provider.redeemed == SignIn::kSeatsMax + 1);
+}
+
+TEST_CASE("Sign-in: what anybody can make fail is logged once a minute for a network") {
+  std::ostringstream text;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
+  const auto count = [&](std::string_view line) {
+    int found = 0;
+    for (std::size_t at = 0; (at = text.str().find(line, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  Bench bench;
+  bench.provider.on_redeem = [](const std::string&) -> base::Result<std::string> {
+    return base::fail(base::ErrorCode::unavailable, "invalid_grant");
+  };
+  for (int i = 0; i < 5; ++i) CHECK(bench.come_back(bench.begin())->answer().status == 502);
+  bench.provider.there = base::fail(base::ErrorCode::unavailable, "it is down");
+  for (int i = 0; i < 5; ++i) CHECK(bench.ask("/sign-in", {})->answer().status == 503);
+  bench.pool.stop();
+  spdlog::set_default_logger(before);
+  CHECK(count("gave no ID token: invalid_grant") == 1);
+  CHECK(count("cannot be reached: it is down") == 1);
 }
 
 }  // namespace sign_in_test
