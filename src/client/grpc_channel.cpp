@@ -1,5 +1,7 @@
 #include "client/grpc_channel.h"
 
+#include <grpc/grpc_security.h>
+#include <grpc/support/string_util.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
@@ -12,12 +14,14 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "base/text.h"
 #include "client/grpc_call.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "outbound/http_client.h"
+#include "outbound/tls_context.h"
 #include "outbound/wait_limits.h"
 #include "protocol/grpc/bytes.h"
 #include "protocol/grpc/schema.h"
@@ -87,6 +91,20 @@ base::Result<std::string> allowed_address(const std::string& target, const Addre
   return address.find(':') == std::string::npos ? "ipv4:" + address + port : "ipv6:[" + address + "]" + port;
 }
 
+// Makes gRPC trust the certificates that HTTP trusts. It has a variable of its own for them, which counts
+// first, and asks for them once, before its first call over TLS.
+void honour_certificate_variables() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    grpc_set_ssl_roots_override_callback([](char** roots) {
+      const auto named = outbound::named_certificates();
+      if (!named) return GRPC_SSL_ROOTS_OVERRIDE_FAIL;
+      *roots = gpr_strdup(named->c_str());
+      return GRPC_SSL_ROOTS_OVERRIDE_OK;
+    });
+  });
+}
+
 std::shared_ptr<::grpc::ChannelCredentials> unverified_credentials() {
   ::grpc::experimental::TlsChannelCredentialsOptions options;
   options.set_verify_server_certs(false);
@@ -114,6 +132,7 @@ base::Result<std::shared_ptr<::grpc::Channel>> open(const ChannelTarget& to) {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveInterval);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeout);
+  if (secure) honour_certificate_variables();
   const auto credentials = !secure       ? ::grpc::InsecureChannelCredentials()
                            : to.verifies ? ::grpc::SslCredentials({})
                                          : unverified_credentials();

@@ -1,6 +1,9 @@
 // GrpcChannel: a client's A2A calls over gRPC, the counterpart of GrpcServer. It sends a request of the REST
 // binding as the matching gRPC call, and returns the answer in REST's JSON.
 //
+// Over TLS it trusts what client_context (outbound/tls_context.h) trusts, as it was at the first call; where
+// the system's store is not named, gRPC finds it.
+//
 // Threads: any; each call blocks until it is over. No proxy is used. In a program built without gRPC every
 // call fails with `unsupported`.
 #pragma once

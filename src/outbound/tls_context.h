@@ -7,6 +7,8 @@
 #include <openssl/ssl.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace baton::outbound {
 
@@ -15,5 +17,9 @@ namespace baton::outbound {
 // made anew once the store's file or folders have changed; connections keep the one that they have begun
 // with. Null if there is no memory for it.
 std::shared_ptr<SSL_CTX> client_context();
+
+// The same certificates as text (PEM), for a library with a store of its own; nullopt if neither variable is
+// set.
+std::optional<std::string> named_certificates();
 
 }  // namespace baton::outbound

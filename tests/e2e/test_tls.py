@@ -442,6 +442,27 @@ class GrpcTls(unittest.TestCase):
             "Authorization": f"Bearer {OPERATOR}", "Content-Type": "application/json"}, check=lambda frame: None)
         self.assertEqual(opened.rest()[-1].frame["status"], {"status": "OK"})
 
+    def test_the_client_trusts_over_gRPC_what_it_trusts_over_http(self):
+        authority, other = Authority().issue("a", "a.test"), Authority()
+        for each in (authority, other):
+            self.addCleanup(each.remove)
+        server = Server(authority)
+        self.addCleanup(server.discard)
+        server.start()
+
+        def send(trusted):
+            """Returns the exit code of a command that trusts this authority only, and what it complained about."""
+            environment = {**harness.program_environment(), "SSL_CERT_FILE": str(trusted.ca), "SSL_CERT_DIR": "/none"}
+            done = subprocess.run(
+                [harness.PROGRAM, "send", "end", "--agent", "player", "--transport", "grpc", "--endpoint",
+                 server.printed("grpc"), "--url", f"https://127.0.0.1:{server.port}"],
+                capture_output=True, text=True, check=False, timeout=client.scaled(60), env=environment)
+            return done.returncode, done.stderr
+
+        code, complaints = send(authority)
+        self.assertEqual(code, 0, complaints)
+        self.assertNotEqual(send(other)[0], 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -8,6 +8,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <thread>
@@ -24,6 +26,7 @@ namespace tls_test {
 using baton::base::ErrorCode;
 using baton::outbound::client_context;
 using baton::outbound::HttpRequest;
+using baton::outbound::named_certificates;
 using baton::test::Blocking;
 using baton::test::OverLoop;
 using baton::test::RawServer;
@@ -214,6 +217,30 @@ TEST_CASE("client_context: it is shared until the store's file changes, and foll
   install(trusted);
   CHECK(Blocking::request(server.request_by("localhost")).has_value());
   unsetenv("SSL_CERT_FILE");
+}
+
+TEST_CASE("named_certificates: they are those of the variables' file and folders, as OpenSSL finds them") {
+  unsetenv("SSL_CERT_FILE");
+  unsetenv("SSL_CERT_DIR");
+  CHECK_FALSE(named_certificates().has_value());
+  const Certificate in_file, in_folder, other;
+  const auto text_of = [](const Certificate& certificate) {
+    std::ifstream file(certificate.path("certificate.pem"));
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  std::filesystem::copy_file(in_folder.path("certificate.pem"), in_folder.path("0a1b2c3d.0"));
+  // A folder's other names mean nothing to OpenSSL.
+  for (const char* name : {"0a1b2c3d", "0a1b2c3d.", "0a1b2c3d.r0", "0A1B2C3D.0", "0a1b2c3d4.0"})
+    std::filesystem::copy_file(other.path("certificate.pem"), in_folder.path(name));
+  setenv("SSL_CERT_FILE", in_file.path("certificate.pem").c_str(), 1);
+  setenv("SSL_CERT_DIR", ("/none:" + in_folder.path("")).c_str(), 1);
+  CHECK(named_certificates() == text_of(in_file) + "\n" + text_of(in_folder) + "\n");
+  setenv("SSL_CERT_FILE", in_file.path("none.pem").c_str(), 1);
+  CHECK(named_certificates() == text_of(in_folder) + "\n");
+  setenv("SSL_CERT_DIR", "/none", 1);
+  CHECK(named_certificates() == std::string());  // nobody is trusted
+  unsetenv("SSL_CERT_FILE");
+  unsetenv("SSL_CERT_DIR");
 }
 
 }  // namespace tls_test
