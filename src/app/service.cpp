@@ -328,8 +328,12 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     server::grpc::GrpcLimits grpc_limits = config_.grpc;
     grpc_limits.key_header = options_.key_header;
     server::grpc::GrpcServer grpc(
-        default_agent, limits_, [&](const http::Request& head) { return pipeline_.admit(head); },
-        grpc_limits);
+        default_agent, limits_, [this](const http::Request& head) { return pipeline_.admit(head); },
+        grpc_limits, &server::a2a::run,
+        {[this](const http::Request& head) { return server::has_quick_token(options_, head); },
+         [this](const http::Request& head, std::function<void()> done) {
+           return pipeline_.await(head, std::move(done));
+         }});
     http::HttpServer operators(
         operator_limits(limits_),
         [&](std::shared_ptr<http::Exchange> exchange) { pipeline_.handle_operator(std::move(exchange)); },

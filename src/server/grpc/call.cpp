@@ -42,6 +42,10 @@ ByteBuffer buffer_of(std::string_view bytes) {
 
 }  // namespace
 
+::grpc::Status no_agent() {
+  return {::grpc::StatusCode::NOT_FOUND, "agent not found"};
+}
+
 Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
   Metadata metadata;
   for (const auto& [name, value] : context.client_metadata()) {
@@ -52,12 +56,13 @@ Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
 }
 
 Shared::Shared(DefaultAgent default_agent_now, const http::Limits& bounds, const GrpcLimits& more,
-               Admission admission, Operate operate)
+               Admission admission, Operate operate, TokenChecks checks)
     : default_agent(std::move(default_agent_now)),
       limits(bounds),
       grpc_limits(more),
       admits(std::move(admission)),
       run(std::move(operate)),
+      tokens(std::move(checks)),
       workers("grpc-work", bounds.worker_threads, bounds.work_queue_max),
       // Per stream, at most one pull and one drop of its source are queued.
       pulls("grpc-pull", 1, 2 * static_cast<std::size_t>(bounds.streams_max) + 1) {}
@@ -102,19 +107,24 @@ std::string Shared::status_bytes(const CallStatus& status) const {
 }
 
 GrpcCall* GrpcCall::start(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
-                          server::Admitted by, http::Request head,
+                          std::optional<server::Admitted> by, http::Request head,
                           ::grpc::GenericCallbackServerContext& context) {
   auto call = std::make_shared<GrpcCall>(std::move(shared), method, std::move(peer), std::move(by),
                                          std::move(head), context);
   call->self_ = call;
   const Shared& all = *call->shared_;
   call->check_time_in(std::min(all.grpc_limits.first_message, all.limits.stall_time));
-  call->StartRead(&call->incoming_);
+  if (call->by_) {
+    call->StartRead(&call->incoming_);
+  } else {
+    call->await_token();
+  }
   return call.get();
 }
 
 GrpcCall::GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
-                   server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context)
+                   std::optional<server::Admitted> by, http::Request head,
+                   ::grpc::GenericCallbackServerContext& context)
     : shared_(std::move(shared)),
       method_(method),
       context_(context),
@@ -127,6 +137,31 @@ GrpcCall::GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method&
 
 GrpcCall::~GrpcCall() {
   count_unsent(0);
+}
+
+void GrpcCall::await_token() {
+  switch (shared_->tokens.await(head_, [self = shared_from_this()] { self->admit(); })) {
+    case TokenSource::Wait::begun:
+      return;
+    case TokenSource::Wait::none:
+      return admit();
+    case TokenSource::Wait::full:
+      break;
+  }
+  fail({ErrorCode::overloaded, "too many tokens wait to be checked; try again later", {}});
+}
+
+void GrpcCall::admit() {
+  auto by = shared_->admits(head_);
+  if (!by) return fail(by.error());
+  if (!by->endpoint.agent) return end(no_agent());
+  by_.emplace(std::move(*by));
+  const bool reads = state_.with(
+      [](State& state) { return state.begins_read = !state.ended && !state.left && !state.finished; });
+  if (!reads) return;
+  StartRead(&incoming_);
+  state_.with([](State& state) { state.begins_read = false; });
+  advance();
 }
 
 void GrpcCall::OnReadDone(bool ok) {
@@ -148,7 +183,7 @@ void GrpcCall::run() {
   try {
     const std::string bytes = protocol::grpc::bytes_of(incoming_);
     incoming_.Clear();
-    serve(shared_from_this(), std::move(by_), std::move(head_), *shared_, method_, bytes);
+    serve(shared_from_this(), std::move(*by_), std::move(head_), *shared_, method_, bytes);
   } catch (const std::exception& error) {
     spdlog::error("grpc: an operation threw: {}", error.what());
     fail({ErrorCode::internal, "internal error", {}});
@@ -226,7 +261,7 @@ bool GrpcCall::State::may_pull() const {
 }
 
 GrpcCall::Step GrpcCall::next_step(State& state, ByteBuffer& message) {
-  if (state.finished || state.writing) return Step::none;
+  if (state.finished || state.writing || state.begins_read) return Step::none;
   if (!state.left && !state.waiting.empty()) {
     message.Swap(&state.waiting.front());
     state.waiting.pop_front();

@@ -1,11 +1,11 @@
 // GrpcCall: one gRPC call of either version. It reads one message, hands it to an A2aCall, and writes one
 // message or, for a stream, the frames that its source yields.
 //
-// Threads: gRPC calls the On... functions on its own threads; `answer`, `open` and `fail` come from any. The
-// source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a time;
-// the source is pulled again only when all it gave is written. What the client has not taken by then counts
-// for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget. A client
-// that takes nothing for http::Limits::stall_time, or up to twice that, loses its call. The kernel
+// Threads: gRPC calls the On... functions on its own threads; `answer`, `open`, `fail` and `admit` come from
+// any. The source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a
+// time; the source is pulled again only when all it gave is written. What the client has not taken by then
+// counts for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget. A
+// client that takes nothing for http::Limits::stall_time, or up to twice that, loses its call. The kernel
 // counts taken bytes only for a connection. So while it takes bytes of other calls, it keeps the call for ten
 // times as long, once more for each 4 KiB of the message, and while its connection is full, which Connections
 // bounds. The source lives until OnDone, because it may hold the share of its last messages. Lifetime: gRPC
@@ -21,6 +21,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -51,7 +52,7 @@ struct Shared {
   };
 
   Shared(DefaultAgent default_agent_now, const http::Limits& bounds, const GrpcLimits& more,
-         Admission admission, Operate operate);
+         Admission admission, Operate operate, TokenChecks checks);
 
   // The status of a failed call. `named`: the request's task, if known.
   ::grpc::Status failure(task::ProtocolVersion version, const base::Error& error,
@@ -64,6 +65,7 @@ struct Shared {
   const GrpcLimits grpc_limits;
   const Admission admits;
   const Operate run;
+  const TokenChecks tokens;
   const protocol::grpc::MessageSchema schema;
   const protocol::grpc::ProtoJson json{schema};  // for cards
   base::WorkerPool workers;                      // decode, and call the operations
@@ -76,6 +78,9 @@ struct Shared {
   bool may_have_certificates = false;        // clients are asked for them; set before the first call
 };
 
+// The status of a call to an agent that does not exist.
+::grpc::Status no_agent();
+
 Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context);
 
 using Header = std::pair<std::string, std::string>;
@@ -83,12 +88,14 @@ using Header = std::pair<std::string, std::string>;
 class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
                        public std::enable_shared_from_this<GrpcCall> {
  public:
-  // Starts the call, which gRPC drives from now on. Connections::begin_call must have accepted it.
+  // Starts the call, which gRPC drives from now on. Connections::begin_call must have accepted it. Without
+  // `by` it waits for its token, and is then admitted or refused.
   static GrpcCall* start(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
-                         server::Admitted by, http::Request head,
+                         std::optional<server::Admitted> by, http::Request head,
                          ::grpc::GenericCallbackServerContext& context);
   GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
-           server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context);
+           std::optional<server::Admitted> by, http::Request head,
+           ::grpc::GenericCallbackServerContext& context);
   ~GrpcCall() override;
 
   // `header` goes before the answer unless its value is empty. `held`: as in http::Reply.
@@ -114,6 +121,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
     bool ended = false;    // nothing follows the waiting messages
     bool answered = false;
     bool awaits_message = true;
+    bool begins_read = false;     // on another thread: gRPC must not learn of the end before
     bool is_watched = true;       // a timer will call `check_time`
     bool has_no_message = false;  // it was reset, or ended, before its message
     bool left = false;            // the client is gone
@@ -126,6 +134,8 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
     bool may_pull() const;
   };
 
+  void await_token();
+  void admit();
   void run();
   void wake();
   void pull();
@@ -165,8 +175,8 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   const protocol::grpc::Method& method_;
   ::grpc::GenericCallbackServerContext& context_;  // valid until OnDone: used while not finished
   const Peer peer_;
-  server::Admitted by_;  // until it runs
-  http::Request head_;   // likewise
+  std::optional<server::Admitted> by_;  // until it runs; nullopt while it waits for its token
+  http::Request head_;                  // until it runs
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   std::atomic<base::EventLoop::TimerId> timer_{0};  // calls `check_time`
   // When a write began or ended, or the client was last seen to take something; and the bytes that the

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
 
 #include "server/grpc/call.h"
 #include "server/grpc/tls_credentials.h"
@@ -60,9 +61,13 @@ class Service final : public ::grpc::CallbackGenericService {
     if (!head) return refuse(head.error());
     head->remote_address = peer.address;
     if (shared_->may_have_certificates) head->certificate = peer_of(context->auth_context().get());
-    auto by = shared_->admits(*head);
-    if (!by) return refuse(by.error());
-    if (!by->endpoint.agent) return refuse_with({::grpc::StatusCode::NOT_FOUND, "agent not found"});
+    std::optional<server::Admitted> by;
+    if (!shared_->tokens.is_quick || shared_->tokens.is_quick(*head)) {
+      auto admitted = shared_->admits(*head);
+      if (!admitted) return refuse(admitted.error());
+      if (!admitted->endpoint.agent) return refuse_with(no_agent());
+      by.emplace(std::move(*admitted));
+    }
     if (shared_->calls >= shared_->limits.connections_max) {
       return refuse({base::ErrorCode::overloaded, "too many calls are open; try again later", {}});
     }
@@ -70,7 +75,7 @@ class Service final : public ::grpc::CallbackGenericService {
       return refuse(
           {base::ErrorCode::overloaded, "too many calls are open on this connection; try again later", {}});
     }
-    return GrpcCall::start(shared_, *method, std::move(peer), std::move(*by), std::move(*head), *context);
+    return GrpcCall::start(shared_, *method, std::move(peer), std::move(by), std::move(*head), *context);
   }
 
  private:
@@ -150,12 +155,13 @@ class GrpcServer::Impl {
 };
 
 GrpcServer::GrpcServer(DefaultAgent default_agent, const http::Limits& limits, Admission admission,
-                       const GrpcLimits& grpc_limits, Operate operate)
+                       const GrpcLimits& grpc_limits, Operate operate, TokenChecks tokens)
     : default_agent_(std::move(default_agent)),
       limits_(limits),
       admission_(std::move(admission)),
       grpc_limits_(grpc_limits),
-      operate_(std::move(operate)) {}
+      operate_(std::move(operate)),
+      tokens_(std::move(tokens)) {}
 
 GrpcServer::~GrpcServer() {
   stop(std::chrono::milliseconds(0));
@@ -163,7 +169,7 @@ GrpcServer::~GrpcServer() {
 
 base::Result<int> GrpcServer::start(const std::string& host, int port, const http::tls::Identity* identity) {
   impl_ = std::make_unique<Impl>(
-      std::make_shared<Shared>(default_agent_, limits_, grpc_limits_, admission_, operate_));
+      std::make_shared<Shared>(default_agent_, limits_, grpc_limits_, admission_, operate_, tokens_));
   return impl_->start(host, port, identity);
 }
 

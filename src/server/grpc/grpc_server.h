@@ -17,13 +17,22 @@
 #include "server/a2a/operations.h"
 #include "server/grpc/limits.h"
 #include "server/shared/endpoint.h"
+#include "server/shared/token_source.h"
 
 namespace baton::server::grpc {
 
 // Decides by a call's head whether it may begin: the request's path names the agent, its headers are the
-// call's. Called on gRPC's threads before a call is counted or a byte of its message is kept. An endpoint
-// without an agent is refused.
+// call's. Called on gRPC's threads before a call is counted, or on any thread after TokenChecks::await, but
+// always before a byte of the call's message is kept. An endpoint without an agent is refused.
 using Admission = std::function<base::Result<server::Admitted>(const http::Request& head)>;
+
+// The pipeline's stage token, for calls whose token takes long to check. Without functions no call waits.
+struct TokenChecks {
+  // Whether Admission decides at once about a call with this head. Called on gRPC's threads, like Admission.
+  std::function<bool(const http::Request& head)> is_quick;
+  // For the others: as TokenSource::await.
+  std::function<TokenSource::Wait(const http::Request& head, std::function<void()> done)> await;
+};
 
 // Calls an operation.
 using Operate =
@@ -38,7 +47,8 @@ class GrpcServer {
   // The limits are those of HTTP, counted separately: bytes of one request and of all, calls
   // (`connections_max`), streams, unsent bytes, workers and their queue. The times are those of HTTP, too.
   GrpcServer(DefaultAgent default_agent, const http::Limits& limits, Admission admission,
-             const GrpcLimits& grpc_limits = {}, Operate operate = &server::a2a::run);
+             const GrpcLimits& grpc_limits = {}, Operate operate = &server::a2a::run,
+             TokenChecks tokens = {});
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
@@ -60,6 +70,7 @@ class GrpcServer {
   const Admission admission_;
   const GrpcLimits grpc_limits_;
   const Operate operate_;
+  const TokenChecks tokens_;
   std::unique_ptr<Impl> impl_;  // once started
 };
 

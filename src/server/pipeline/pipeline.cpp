@@ -73,7 +73,7 @@ http::Hooks Pipeline::hooks() const {
     };
     if (has_quick_token(options, head)) return decision(head);
     const auto kept = std::make_shared<const http::Request>(head);
-    switch (await_token(options, head, [=] { decide(decision(*kept)); })) {
+    switch (await(head, [=] { decide(decision(*kept)); })) {
       case TokenSource::Wait::begun:
         return std::nullopt;
       case TokenSource::Wait::none:
@@ -81,7 +81,6 @@ http::Hooks Pipeline::hooks() const {
       case TokenSource::Wait::full:
         break;
     }
-    note_refusal(head, kTokensWait);
     return LargeBody::unclear;
   };
   return hooks;
@@ -164,17 +163,21 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
 bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const {
   const http::Request& request = exchange->request();
   // The thread that calls this may not block; the loop's finds a worker.
-  const auto waits = await_token(services_.options, request, [exchange, go_on] {
-    exchange->on_loop([exchange, go_on] { exchange->block(go_on); });
-  });
+  const auto waits =
+      await(request, [exchange, go_on] { exchange->on_loop([exchange, go_on] { exchange->block(go_on); }); });
   if (waits != TokenSource::Wait::full) return waits == TokenSource::Wait::begun;
-  note_refusal(request, kTokensWait);
   exchange->leave_headers();  // the error has them
   http::Reply reply = connection_error(request, 503, std::string(kTokensWait) + "; try again later");
   const auto is_retry = [](const auto& header) { return header.first == "Retry-After"; };
   if (std::ranges::none_of(reply.headers, is_retry)) reply.headers.emplace_back("Retry-After", "1");
   exchange->reply(std::move(reply));
   return true;
+}
+
+TokenSource::Wait Pipeline::await(const http::Request& head, std::function<void()> done) const {
+  const auto waits = await_token(services_.options, head, std::move(done));
+  if (waits == TokenSource::Wait::full) note_refusal(head, kTokensWait);
+  return waits;
 }
 
 void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {

@@ -22,7 +22,7 @@
 //
 // The paths of every stage and binding are rows of a table (server/shared/path_table.h, pipeline/paths.cpp).
 // A path without /agents/<name> means the default agent; if there is none, the answer is 404. A gRPC call has
-// a path of its own and takes the stages up to `authenticate` by its head (`admit`).
+// a path of its own and takes the stages up to `authenticate` by its head (`await`, `admit`).
 //
 // Threads: `handle` and `admit` on the servers' threads, several at a time; all else on one thread. Lifetime:
 // as Services.
@@ -66,6 +66,8 @@ class Pipeline {
   // Runs the stages up to `authenticate` on a request's head, for gRPC, which has the head before the
   // message. The path names the agent; the endpoint has no agent if none has that name.
   base::Result<Admitted> admit(const http::Request& head) const;
+  // The stage token for requests whose token is not quick (has_quick_token), as TokenSource::await.
+  TokenSource::Wait await(const http::Request& head, std::function<void()> done) const;
 
   // The answer to a health check; needs no worker and never blocks. Empty for any other request.
   std::optional<http::Reply> health(std::string_view method, std::string_view path) const;

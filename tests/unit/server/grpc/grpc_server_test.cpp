@@ -716,6 +716,68 @@ TEST_CASE("gRPC server: a call refused by its head gets the error of its version
   CHECK(asked_for == "/agents/shop Bearer x");
 }
 
+TEST_CASE("gRPC server: a call waits for the check of its token, others do not, and then it is decided") {
+  std::atomic<int> requests{0};
+  Bench bench([](const CallPtr&, Operation, const server::a2a::Request&) {});
+  base::Guarded<std::vector<std::function<void()>>> waiting;
+  const auto admitted = [&](const Request& head) -> base::Result<server::Admitted> {
+    if (head.header("Authorization") != "Bearer forged") return bench.admitted(head);
+    return base::fail(ErrorCode::unauthenticated, "a valid bearer token is required");
+  };
+  const auto await = [&](const Request& head, std::function<void()> done) {
+    if (head.header("Authorization") == "Bearer late") return TokenSource::Wait::full;
+    if (head.header("Authorization") == "Bearer just known") return TokenSource::Wait::none;
+    waiting.with([&](auto& all) { all.push_back(std::move(done)); });
+    return TokenSource::Wait::begun;
+  };
+  GrpcServer server(
+      desk, {}, admitted, {},
+      [&](const CallPtr& call, Operation, const server::a2a::Request&) {
+        ++requests;
+        call->answer(answer_of(1));
+      },
+      {[](const Request& head) { return head.header("Authorization") == "Bearer known"; }, await});
+  const auto port = server.start("127.0.0.1", 0);
+  REQUIRE(port.has_value());
+  const std::string request = bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})");
+  const auto with = [](const char* token, const char* agent = "desk") {
+    return Metadata{{"authorization", std::string("Bearer ") + token}, {"baton-agent", agent}};
+  };
+  const auto end_checks = [&](std::size_t count) {
+    REQUIRE(eventually([&] { return waiting.with([](const auto& all) { return all.size(); }) == count; }));
+    for (const auto& done : waiting.with([](auto& all) { return std::exchange(all, {}); })) done();
+  };
+  {
+    ClientCall fresh(*port, kGetTask, request, with("fresh"));
+    ClientCall forged(*port, kGetTask, request, with("forged"));
+    ClientCall nowhere(*port, kGetTask, request, with("fresh", "none"));
+    for (const char* token : {"known", "just known"}) {
+      ClientCall other(*port, kGetTask, request, with(token));
+      CHECK(other.read().has_value());
+    }
+    ClientCall late(*port, kGetTask, request, with("late"));
+    CHECK(!late.read());
+    CHECK(late.finish().error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
+    CHECK(requests == 2);
+    end_checks(3);
+    CHECK(fresh.read().has_value());
+    CHECK(!fresh.read());
+    CHECK(fresh.finish().ok());
+    CHECK(!forged.read());
+    CHECK(forged.finish().error_code() == ::grpc::StatusCode::UNAUTHENTICATED);
+    CHECK(!nowhere.read());
+    CHECK(nowhere.finish().error_code() == ::grpc::StatusCode::NOT_FOUND);
+    CHECK(requests == 3);
+  }
+  // A check that ends after the server's stop does nothing.
+  ClientCall open(*port, kGetTask, request, with("fresh"));
+  REQUIRE(eventually([&] { return waiting.with([](const auto& all) { return all.size(); }) == 1; }));
+  server.stop(1ms);
+  CHECK(!open.finish().ok());
+  end_checks(1);
+  CHECK(requests == 3);
+}
+
 TEST_CASE("gRPC server: a port in use is an error") {
   Bench bench([](const CallPtr&, Operation, const server::a2a::Request&) {});
   GrpcServer second(desk, {}, [&](const Request& head) { return bench.admitted(head); });
