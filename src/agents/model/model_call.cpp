@@ -42,7 +42,7 @@ class ModelAnswerReading {
         intake_(intake),
         answer_(answer),
         on_piece_(on_piece),
-        events_(settings.line_max) {}
+        events_(settings.line_max, protocol::SseReader::ErrorField::event) {}
 
   // Reads the events of a piece of the answer, up to a long one.
   void feed(std::string_view piece) {

@@ -65,7 +65,9 @@ void SseReader::take_line() {
 
 // Unknown names, and the empty name of a comment, are ignored.
 void SseReader::take_field(std::string_view name, std::string_view value) {
-  if (name == "data") {
+  const bool is_error = name == "error" && error_field_ == ErrorField::event;
+  if (is_error) event_.type = name;
+  if (name == "data" || is_error) {
     if (has_data_) event_.data.push_back('\n');
     event_.data.append(value);
     has_data_ = true;

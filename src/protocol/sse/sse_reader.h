@@ -28,8 +28,14 @@ class SseReader {
   // Returns whether to continue reading.
   using OnEvent = std::function<bool(const SseEvent&)>;
 
+  // Whether the field `error`, which the standard does not have, is the data of an event of that type, or
+  // unknown. llama.cpp reported errors so until September 2025, and then ended the stream as if all was well.
+  enum class ErrorField { unknown, event };
+
   // `event_max`: bytes of one event, all its lines together.
-  explicit SseReader(std::size_t event_max = std::size_t{64} << 20) : event_max_(event_max) {}
+  explicit SseReader(std::size_t event_max = std::size_t{64} << 20,
+                     ErrorField error_field = ErrorField::unknown)
+      : event_max_(event_max), error_field_(error_field) {}
 
   // Calls `on_event` for each block that `piece` completes and that has data other than an empty text: an
   // empty `data:` is a keep-alive of relays. Bytes that are not UTF-8 become U+FFFD. Returns false once
@@ -49,6 +55,7 @@ class SseReader {
   bool finish_block(const OnEvent& on_event);
 
   const std::size_t event_max_;
+  const ErrorField error_field_;
   std::string line_;  // the beginning of an unfinished line
   std::size_t block_bytes_ = 0;
   SseEvent event_;

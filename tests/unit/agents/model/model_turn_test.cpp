@@ -137,6 +137,23 @@ TEST_CASE("ModelTurn: a stream becomes the text of the turn, which ends with it"
   CHECK(running.sink->ending() == "done");
 }
 
+// As llama.cpp reported it until September 2025.
+TEST_CASE("ModelTurn: an error in a field of its own is not overlooked because the stream says it is done") {
+  std::atomic<int> asked{0};
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection, kHead + (asked++ == 0 ? "" : said("well")) +
+                                   "error: {\"code\":400,\"message\":\"the context is too small\"}\n\n"
+                                   "data: [DONE]\n\n");
+  });
+  bench.settings.recovery = agents::AgentSettings::Recovery::fail;
+  for (const char* before : {"", "well"}) {
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->all_text() == before);
+    CHECK(running.sink->ending() == "the model cannot answer: the context is too small");
+  }
+}
+
 TEST_CASE("ModelTurn: a cancel, and an end from outside, close the connection at once") {
   std::atomic<bool> is_closed{false};
   Bench bench([&](RawServer& self, int connection) {

@@ -89,6 +89,23 @@ TEST_CASE("SseReader: an event has its type and whether it has its own number") 
   CHECK(reader.last_id() == "1");
 }
 
+TEST_CASE("SseReader: a field called error is the data of such an event only for a reader that wants it") {
+  using enum SseReader::ErrorField;
+  for (const auto field : {unknown, event}) {
+    SseReader reader(1'000, field);
+    std::vector<std::string> seen;
+    const auto going =
+        reader.feed("data: a\n\nerror: {\"code\":500}\n\ndata: [DONE]\n\n", [&](const SseEvent& one) {
+          seen.push_back(one.type + " " + one.data);
+          return true;
+        });
+    REQUIRE(going.has_value());
+    std::vector<std::string> wanted{"message a", "message [DONE]"};
+    if (field == event) wanted.insert(wanted.begin() + 1, "error {\"code\":500}");
+    CHECK(seen == wanted);
+  }
+}
+
 TEST_CASE("SseReader: retry is kept only if it is a number") {
   SseReader reader;
   CHECK(read(reader, "retry: soon\n\nretry: -3\n\n", 1000).empty());
