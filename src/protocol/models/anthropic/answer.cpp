@@ -28,8 +28,10 @@ base::Result<void> Reader::read(json::Value event, AnswerPiece& piece) {
 base::Result<void> Reader::take_message(json::Value message, AnswerPiece& piece) {
   take_model(message["model"]);
   take_usage(message["usage"]);
+  // MiniMax ends a stream with the whole message, whose blocks have come in pieces.
+  const json::Value content = blocks_.empty() ? message["content"] : json::Value();
   std::int64_t index = 0;
-  for (const json::Value block : message["content"]) {
+  for (const json::Value block : content) {
     if (const auto begun = begin_block(index++, block, piece); !begun) return begun;
   }
   if (message["stop_reason"].is_string()) finish_reason_ = message["stop_reason"].str();

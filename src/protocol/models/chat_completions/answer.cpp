@@ -47,11 +47,17 @@ base::Result<void> Reader::read(json::Value answer, AnswerPiece& piece) {
   for (const json::Value choice : answer["choices"]) {
     if (choice["index"].integer().value_or(0) != 0) continue;
     take_usage(choice["usage"]);  // Moonshot's place for it
-    const json::Value said = choice["delta"].is_object() ? choice["delta"] : choice["message"];
-    take_choice(said, piece);
-    if (const auto taken = take_calls(said["tool_calls"]); !taken) return base::fail(taken.error());
+    const bool is_delta = choice["delta"].is_object();
+    const bool is_whole = choice["message"].is_object() && !is_delta;
+    // MiniMax ends a stream with the whole message, which has come in pieces.
+    const bool is_repeated = is_whole && has_deltas_ && pieces() > 0;
+    has_deltas_ = has_deltas_ || is_delta;
+    if (!is_repeated) {
+      const json::Value said = is_delta ? choice["delta"] : choice["message"];
+      take_choice(said, piece);
+      if (const auto taken = take_calls(said["tool_calls"]); !taken) return base::fail(taken.error());
+    }
     if (!choice["finish_reason"].string().empty()) finish_reason_ = choice["finish_reason"].str();
-    const bool is_whole = choice["message"].is_object() && !choice["delta"].is_object();
     if (is_whole && finish_reason_.empty()) finish_reason_ = "stop";
     if (!finish_reason_.empty()) part_thoughts(think_tags_.end(), piece);
     break;

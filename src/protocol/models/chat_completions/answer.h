@@ -58,6 +58,7 @@ class Reader final : public AnswerReader {
   GivenBack others_;
   std::vector<Call> calls_;
   std::size_t call_bytes_ = 0;
+  bool has_deltas_ = false;  // the answer comes in pieces
 };
 
 }  // namespace baton::protocol::models::chat_completions

@@ -77,11 +77,23 @@ AnswerError error_in(json::Value error) {
   return read;
 }
 
+// Returns the error of MiniMax, whose answers all have status 200 and a status of their own; 0 is a good one.
+std::optional<AnswerError> error_of_status(json::Value status) {
+  const auto code = status["status_code"].integer();
+  if (code.value_or(0) == 0) return std::nullopt;
+  // Unknown, a timeout, too many requests, three internal errors, too many tokens.
+  constexpr std::array kBusy{1000, 1001, 1002, 1013, 1024, 1033, 1039};
+  constexpr int kUnpaid = 1008;
+  return AnswerError{status["status_msg"].str(), std::to_string(*code), std::ranges::count(kBusy, *code) > 0,
+                     *code == kUnpaid};
+}
+
 }  // namespace
 
 std::optional<AnswerError> error_of(json::Value answer) {
   if (!answer["error"].absent()) return error_in(answer["error"]);
   if (answer["object"].string() == "error") return error_in(answer);
+  if (auto error = error_of_status(answer["base_resp"])) return error;
   // DeepInfra and Venice report an error in a chunk without choices.
   if (!answer["choices"].absent() || answer["error_message"].string().empty()) return std::nullopt;
   AnswerError read;
