@@ -92,7 +92,8 @@ void Reader::part_thoughts(AnswerPiece&& tagged, AnswerPiece& piece) {
 // Parts that are neither texts nor thoughts are given back only.
 void Reader::take_content(json::Value content, AnswerPiece& piece) {
   if (!content.is_array()) {
-    piece.text = content.str();
+    // Cloudflare's Workers AI sends a token that looks like a number as one.
+    piece.text = content.is_number() ? content.raw() : content.string();
     return;
   }
   for (const json::Value part : content) {
