@@ -287,7 +287,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
       return go_on();
     }
     if (says_nothing) return fail("it returned an empty answer twice");
-    if (round.calls.empty() && !is_paused) return conclude(answer);
+    // The last call of an answer that ended early may lack a part of its arguments, and still be JSON.
+    if (answer.has_ended_early() || (round.calls.empty() && !is_paused)) return conclude(answer);
     if (++round_ > rounds_max_) {
       return fail("it called tools more than " + base::counted(rounds_max_, "time") + " (max_rounds)");
     }

@@ -154,6 +154,24 @@ TEST_CASE("ModelTurn: an error in a field of its own is not overlooked because t
   }
 }
 
+TEST_CASE("ModelTurn: a call of an answer that was cut off or filtered is not made") {
+  const std::string call =
+      R"("tool_calls":[{"index":0,"id":"c","function":{"name":"helper","arguments":"{\"message\":\"g\"}"}}])";
+  const std::pair<const char*, const char*> ends[] = {{"length", "it reached its length limit"},
+                                                      {"content_filter", "filter blocked the answer"}};
+  for (const auto& [reason, words] : ends) {
+    CAPTURE(reason);
+    const std::string answer = std::string(kHead) + R"(data: {"choices":[{"delta":{)" + call +
+                               R"(},"finish_reason":")" + reason + "\"}]}\n\ndata: [DONE]\n\n";
+    Bench bench([&](RawServer&, int connection) { RawServer::say(connection, answer); });
+    bench.settings.model.tools = {"helper"};
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->delegates().empty());
+    CHECK(running.sink->ending().find(words) != std::string::npos);
+  }
+}
+
 TEST_CASE("ModelTurn: a cancel, and an end from outside, close the connection at once") {
   std::atomic<bool> is_closed{false};
   Bench bench([&](RawServer& self, int connection) {
