@@ -183,7 +183,6 @@ class ModelAnswerReading {
   }
 
   bool show(AnswerPiece piece) {
-    has_said_ = has_said_ || !piece.text.empty() || !piece.reasoning.empty();
     if (on_piece_(std::move(piece))) return true;
     end_ = {Kind::stopped};
     return false;
@@ -191,7 +190,7 @@ class ModelAnswerReading {
 
   // Once the answer has begun, another attempt is worthwhile whatever the reason.
   void take_error(const AnswerError& error) {
-    const Kind kind = has_said_ ? Kind::broken_off : error.busy ? Kind::busy : Kind::refused;
+    const Kind kind = answer_.pieces() > 0 ? Kind::broken_off : error.busy ? Kind::busy : Kind::refused;
     end_ = {kind, error.message.empty() ? error.code : error.message};
   }
 
@@ -211,7 +210,6 @@ class ModelAnswerReading {
   std::uint64_t bytes_ = 0;
   bool is_stream_ = false;
   bool is_whole_ = false;
-  bool has_said_ = false;
   bool is_over_ = false;     // nothing that follows counts
   std::size_t pieces_ = 0;   // as the answer counts them
   bool is_settled_ = false;  // AnswerReader::has_settled
