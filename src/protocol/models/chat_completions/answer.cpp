@@ -28,9 +28,20 @@ std::string reasoning_in(json::Value said) {
   return text;
 }
 
+// Takes the object out of a text in JSON that holds it: some servers write it as JSON twice. The arguments of
+// a function that has none may be null.
+void unwrap_arguments(std::string& text) {
+  if (text == "null") text = "{}";
+  if (!text.starts_with('"')) return;
+  const auto outer = json::Document::view_of(text);
+  std::string inner = outer.root().str();
+  if (json::Document::view_of(inner).root().is_object()) text = std::move(inner);
+}
+
 // Leaves out what some servers repeat: relays of Bedrock begin the arguments of each call with an empty
 // object, and parsers of vLLM send all arguments once more at the end. Neither text is JSON as a whole.
 void mend_arguments(std::string& text) {
+  unwrap_arguments(text);
   if (text.starts_with("{}{")) text.erase(0, 2);
   const std::string_view half = std::string_view(text).substr(text.size() / 2);
   const bool is_twice = text.size() == 2 * half.size() && half.starts_with('{') && text.starts_with(half);
@@ -163,18 +174,22 @@ void Reader::Brackets::add(std::string_view piece) {
 }
 
 // Returns the call that the piece continues, or a new one. The index identifies the call, but some servers
-// leave it out or give every call the same index: then a name or another id begins a new call.
+// leave it out or give every call the same index: then a name or another id begins a new call. Others repeat
+// the name with every piece (MiniMax), or send it after the first arguments.
 Reader::Call& Reader::call_of(json::Value piece) {
   const auto index = piece["index"].integer();
   const std::string_view id = piece["id"].string();
-  const bool has_name = !piece["function"]["name"].string().empty();
+  const std::string_view name = piece["function"]["name"].string();
   const auto goes_on = [&](const Call& call) {
+    const bool is_named = !name.empty() && !call.tool.name.empty();
+    if (is_named && name != call.tool.name) return false;
     if (index && call.index) {
-      const bool is_other = !id.empty() ? id != call.tool.id : call.brackets.are_closed();
-      return *index == *call.index && !(has_name && is_other);
+      const bool has_ids = !id.empty() && !call.tool.id.empty();
+      const bool is_other = has_ids ? id != call.tool.id : call.brackets.are_closed();
+      return *index == *call.index && !(is_named && is_other);
     }
     if (!id.empty()) return id == call.tool.id;
-    return !has_name && &call == &calls_.back();
+    return &call == &calls_.back() && (!is_named || call.brackets.are_open());
   };
   // Searches from the end: if all calls have the same index, the piece belongs to the last one.
   const auto known = std::find_if(calls_.rbegin(), calls_.rend(), goes_on);
@@ -186,6 +201,8 @@ Reader::Call& Reader::call_of(json::Value piece) {
 std::vector<CalledTool> Reader::calls() const {
   std::vector<CalledTool> called;
   for (const Call& call : calls_) {
+    // Some servers send calls of nothing beside the others.
+    if (call.tool.name.empty() && call.tool.arguments.empty()) continue;
     called.push_back(call.tool);
     mend_arguments(called.back().arguments);
     called.back().others = call.others.json();

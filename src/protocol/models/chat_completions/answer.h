@@ -31,6 +31,7 @@ class Reader final : public AnswerReader {
    public:
     void add(std::string_view piece);
     bool are_closed() const { return has_begun_ && depth_ == 0 && !is_more_; }
+    bool are_open() const { return depth_ > 0; }
 
    private:
     std::int64_t depth_ = 0;

@@ -205,6 +205,35 @@ TEST_CASE("chat completions: calls with one index and no ids are distinguished b
   CHECK(read.reader.calls() == std::vector<CalledTool>{{"", "f", R"({"a":1})"}, {"", "f", "{}"}});
 }
 
+TEST_CASE("chat completions: a name that is repeated or comes late begins no other call") {
+  const std::vector<std::string> streams[] = {
+      {call("", R"("name":"f","arguments":"{\"a\":")"), call("", R"("name":"f","arguments":"1}")")},
+      {call(R"("index":0,"id":"")", R"("name":"f","arguments":"")"),
+       call(R"("index":0,"id":"")", R"("name":"f","arguments":"{\"a\":1}")")},
+      {call("", R"("arguments":"{\"a\":")"), call("", R"("name":"f","arguments":"1}")")},
+      {call(R"("index":0)", R"("name":"","arguments":"{\"a\":1}")"), call(R"("index":0)", R"("name":"f")")}};
+  for (const auto& stream : streams) {
+    CAPTURE(stream.front());
+    const Read read({calls(stream[0]), calls(stream[1])});
+    CHECK(read.reader.calls() == std::vector<CalledTool>{{"", "f", R"({"a":1})"}});
+  }
+  const Read late_id({calls(call(R"("index":0,"id":"")", R"("name":"f","arguments":"")")),
+                      calls(call(R"("index":0,"id":"c")", R"("name":"f","arguments":"{}")"))});
+  CHECK(late_id.reader.calls() == std::vector<CalledTool>{{"c", "f", "{}"}});
+}
+
+TEST_CASE("chat completions: calls with one id are distinguished by their names") {
+  const Read read({calls(call(R"("id":"a")", R"("name":"f","arguments":"{}")")),
+                   calls(call(R"("id":"a")", R"("name":"g","arguments":"{}")"))});
+  CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", "{}"}, {"a", "g", "{}"}});
+}
+
+TEST_CASE("chat completions: a call without a name and arguments is none") {
+  const Read read({calls(call(R"("index":0,"id":"a")", R"("name":"f","arguments":"")")),
+                   calls("{},{\"index\":1}," + call(R"("index":2,"id":"")", R"("name":"","arguments":"")"))});
+  CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", ""}});
+}
+
 TEST_CASE("chat completions: arguments that are JSON stay whole, even if their halves are equal") {
   const auto mended = [](const char* arguments) {
     const Read read(
@@ -214,6 +243,10 @@ TEST_CASE("chat completions: arguments that are JSON stay whole, even if their h
   CHECK(mended(R"({",":":1}{",":":1})") == R"({",":":1}{",":":1})");
   CHECK(mended(R"({"a":{}}{"a":{}})") == R"({"a":{}})");
   CHECK(mended("{}") == "{}");
+  // Written as JSON twice, and null of a function without parameters.
+  CHECK(mended(R"("{\"a\":\"b\"}")") == R"({"a":"b"})");
+  CHECK(mended("null") == "{}");
+  CHECK(mended(R"("no object")") == R"("no object")");
 }
 
 TEST_CASE("chat completions: arguments may be an object") {
