@@ -28,6 +28,10 @@ base::Result<void> Reader::read(json::Value event, AnswerPiece& piece) {
   const std::string_view type = event["type"].string();
   if (type == "error") error_ = read_error(event.raw());
   if (type.ends_with(".delta")) take_delta(type, event, piece);
+  if (type == "response.function_call_arguments.done") {
+    arguments_ = event["arguments"].str();
+    arguments_of_ = event["item_id"].str();
+  }
   if (type == "response.output_item.done") return take_item(event["item"], piece);
   if (ends_response(type)) return take_response(type, event["response"], piece);
   if (type.empty() && event["object"].string() == "response") return take_response({}, event, piece);
@@ -70,6 +74,9 @@ base::Result<void> Reader::take_call(json::Value item) {
   call.id = item["call_id"].is_string() ? item["call_id"].str() : item["id"].str();
   call.name = item["name"].str();
   call.arguments = arguments.is_string() ? arguments.string() : arguments.raw();
+  // Some relays leave the arguments out of the item, as they have sent them before.
+  std::string before = std::exchange(arguments_, {});
+  if (call.arguments.empty() && item["id"].string() == arguments_of_) call.arguments = std::move(before);
   call_bytes_ += call.id.size() + call.name.size() + call.arguments.size();
   order_.add_call(call.id, members_except(item, {"type", "call_id", "name", "arguments"}));
   calls_.push_back(std::move(call));
@@ -108,7 +115,8 @@ base::Result<void> Reader::take_response(std::string_view event, json::Value res
     finish_reason_ = event.empty() ? "completed" : event.substr(event.find('.') + 1);
   const json::Value reason = response["incomplete_details"]["reason"];
   if (finish_reason_ == "incomplete" && reason.is_string()) finish_reason_ = reason.str();
-  if (!response["error"].absent() || finish_reason_ == "failed") error_ = read_error(response.raw());
+  // Without an error, a response that failed is an answer that broke off.
+  error_ = error_of(response);
   return {};
 }
 

@@ -26,7 +26,9 @@ class Reader final : public AnswerReader {
 
  private:
   base::Result<void> read(json::Value event, AnswerPiece& piece) override;
-  std::size_t bytes_beside_text() const override { return order_.bytes() + call_bytes_; }
+  std::size_t bytes_beside_text() const override {
+    return order_.bytes() + call_bytes_ + arguments_.size() + arguments_of_.size();
+  }
   void take_delta(std::string_view type, json::Value event, AnswerPiece& piece);
   base::Result<void> take_item(json::Value item, AnswerPiece& piece);
   base::Result<void> take_call(json::Value item);
@@ -36,6 +38,7 @@ class Reader final : public AnswerReader {
 
   PartOrder order_;
   std::vector<CalledTool> calls_;
+  std::string arguments_, arguments_of_;  // of the call whose item comes next, and the item's id
   std::size_t call_bytes_ = 0;
   std::size_t items_ = 0;          // whole ones
   std::size_t text_streamed_ = 0;  // bytes since the last whole message
