@@ -1,5 +1,7 @@
 #include "protocol/models/anthropic/answer.h"
 
+#include <utility>
+
 #include "json/writer.h"
 
 namespace baton::protocol::models::anthropic {
@@ -14,7 +16,7 @@ base::Result<void> Reader::read(json::Value event, AnswerPiece& piece) {
   } else if (type == "content_block_start") {
     return begin_block(index, event["content_block"], piece);
   } else if (type == "content_block_delta") {
-    take_delta(block_at(index), event["delta"], piece);
+    take_delta(index, event["delta"], piece);
   } else if (type == "message_delta") {
     if (event["delta"]["stop_reason"].is_string()) finish_reason_ = event["delta"]["stop_reason"].str();
     take_usage(event["usage"]);
@@ -61,26 +63,40 @@ base::Result<void> Reader::begin_block(std::int64_t index, json::Value from, Ans
   block.id = from["id"].str();
   block.name = from["name"].str();
   // A stream begins with an empty object, and its pieces follow.
-  if (from["input"].size() > 0) block.input = from["input"].raw();
+  block.has_input = from["input"].is_object();
+  block.has_whole_input = block.has_input && from["input"].size() > 0;
+  if (block.has_whole_input) block.input = from["input"].raw();
   calls_ += block.type == "tool_use" ? 1 : 0;
   return check_calls(calls_);
 }
 
-void Reader::take_delta(Block& block, json::Value delta, AnswerPiece& piece) {
+// Returns the block of this type that a piece with this number continues, or a new one: some servers leave
+// out where a block of another type begins.
+Reader::Block& Reader::block_for(std::int64_t index, std::string_view type) {
+  const std::string& known = block_at(index).type;
+  if (!known.empty() && known != type) places_.erase(index);
+  Block& block = block_at(index);
+  block.type = type;
+  return block;
+}
+
+void Reader::take_delta(std::int64_t index, json::Value delta, AnswerPiece& piece) {
   const std::string_view type = delta["type"].string();
-  if (type == "text_delta") {
-    if (block.type.empty()) block.type = "text";
-    take_text(block, delta["text"].string(), piece);
-  } else if (type == "thinking_delta") {
-    if (block.type.empty()) block.type = "thinking";
-    take_thinking(block, delta["thinking"].string(), piece);
-  } else if (type == "signature_delta") {
+  const std::string_view text = delta["text"].string(), thinking = delta["thinking"].string();
+  if (type == "text_delta" && !text.empty()) return take_text(block_for(index, "text"), text, piece);
+  if (type == "thinking_delta" && !thinking.empty())
+    return take_thinking(block_for(index, "thinking"), thinking, piece);
+  Block& block = block_at(index);
+  if (type == "signature_delta") {
     block.signature += delta["signature"].string();
     block.is_signed = true;
     bytes_ += delta["signature"].string().size();
   } else if (type == "input_json_delta") {
-    block.input += delta["partial_json"].string();
-    bytes_ += delta["partial_json"].string().size();
+    const std::string_view input = delta["partial_json"].string();
+    // The beginning of a block may have the whole input, which the pieces repeat.
+    if (!input.empty() && std::exchange(block.has_whole_input, false)) block.input.clear();
+    block.input += input;
+    bytes_ += input.size();
   }
 }
 
@@ -128,8 +144,9 @@ task::Json Reader::others() const {
       if (block.type == "thinking") out.member("thinking", block.thinking);
       if (block.is_signed) out.member("signature", block.signature);
       // Only the server's own tools have an input here.
-      const bool has_input = json::Document::view_of(block.input).root().is_object();
-      if (has_input || block.type == "server_tool_use") out.key("input").raw(has_input ? block.input : "{}");
+      const bool is_object = json::Document::view_of(block.input).root().is_object();
+      if (is_object || block.has_input || block.type == "server_tool_use")
+        out.key("input").raw(is_object ? block.input : "{}");
     });
     order.add_other(std::move(object));
   }

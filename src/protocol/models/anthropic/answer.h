@@ -28,16 +28,19 @@ class Reader final : public AnswerReader {
     std::string members;   // of the beginning, but for those below
     std::size_t text = 0;  // bytes
     std::string thinking, signature;
-    std::string input;       // JSON of a tool's input, in pieces
-    std::string id, name;    // of a tool
-    bool is_signed = false;  // it has a signature, which may be empty
+    std::string input;             // JSON of a tool's input, in pieces
+    std::string id, name;          // of a tool
+    bool is_signed = false;        // it has a signature, which may be empty
+    bool has_input = false;        // its beginning has an input, which may be empty
+    bool has_whole_input = false;  // that input is not empty, and no piece has come
   };
 
   base::Result<void> read(json::Value event, AnswerPiece& piece) override;
   std::size_t bytes_beside_text() const override { return bytes_; }
   Block& block_at(std::int64_t index);
   base::Result<void> begin_block(std::int64_t index, json::Value from, AnswerPiece& piece);
-  void take_delta(Block& block, json::Value delta, AnswerPiece& piece);
+  Block& block_for(std::int64_t index, std::string_view type);
+  void take_delta(std::int64_t index, json::Value delta, AnswerPiece& piece);
   base::Result<void> take_message(json::Value message, AnswerPiece& piece);
   void take_text(Block& block, std::string_view text, AnswerPiece& piece);
   void take_thinking(Block& block, std::string_view text, AnswerPiece& piece);

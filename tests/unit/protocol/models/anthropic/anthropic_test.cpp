@@ -30,6 +30,11 @@ std::string start(int index, const std::string& block) {
          block + "}";
 }
 
+std::string words(int index, const std::string& type, const std::string& text) {
+  return R"({"type":"content_block_delta","index":)" + std::to_string(index) + R"(,"delta":{"type":")" +
+         type + R"(_delta",")" + type + R"(":")" + text + "\"}}";
+}
+
 }  // namespace
 
 TEST_CASE("anthropic: system messages stand apart, and parameters set the limit of tokens") {
@@ -121,6 +126,39 @@ TEST_CASE("anthropic: pieces of a block that has not begun count, and so do unkn
     REQUIRE(reader.take(event));
   CHECK(reader.text() == "a");
   CHECK(reader.end() == AnswerReader::End::whole);
+}
+
+TEST_CASE("anthropic: words in a block of another type are kept, in a block of their own") {
+  Reader reader;
+  std::string reasoning;
+  for (const std::string& event :
+       {start(0, R"({"type":"thinking","thinking":"","signature":""})"), words(0, "thinking", "Hm"),
+        words(0, "text", "So "), words(0, "thinking", ""), words(0, "text", "it is."),
+        std::string(R"({"type":"message_stop"})")}) {
+    const auto piece = reader.take(event);
+    REQUIRE(piece);
+    reasoning += piece->reasoning;
+  }
+  CHECK(reader.text() == "So it is.");
+  CHECK(reasoning == "Hm");
+  ChatMessage said = ChatMessage::of_text(Role::assistant, reader.text());
+  said.others = reader.others();
+  CHECK(messages_of({said}) ==
+        R"([{"role":"assistant","content":[{"type":"thinking","thinking":"Hm","signature":""},)"
+        R"({"type":"text","text":"So it is."}]}])");
+}
+
+TEST_CASE("anthropic: the input of a tool may come whole, and again in pieces") {
+  Reader reader;
+  const std::string call = R"({"type":"tool_use","id":"t","name":"f","input":{"a":1}})";
+  const std::string piece =
+      R"({"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":)";
+  for (const std::string& event :
+       {start(0, call), start(1, call), piece + R"(""}})", piece + R"("{\"a\":"}})", piece + R"("1}"}})",
+        start(2, R"({"type":"mcp_tool_use","id":"m","name":"g","server_name":"s","input":{}})")})
+    REQUIRE(reader.take(event));
+  CHECK(reader.calls() == std::vector<CalledTool>{{"t", "f", R"({"a":1})"}, {"t", "f", R"({"a":1})"}});
+  CHECK(reader.others().text.find(R"("id":"m","name":"g","input":{})") != std::string::npos);
 }
 
 TEST_CASE("anthropic: too many calls and too much to give back are refused") {
