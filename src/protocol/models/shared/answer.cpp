@@ -63,8 +63,9 @@ AnswerReader::End AnswerReader::end() const {
     return End::cut;
   // Gemini adds what the filter found: "content_filter: PROHIBITED_CONTENT".
   const auto filter = std::string_view(finish_reason_).substr(0, finish_reason_.find(':'));
-  if (is_one_of(filter, {"content_filter", "safety", "recitation", "sensitive", "guardrails",
-                         "prohibited_content", "refusal"}))
+  if (is_one_of(filter,
+                {"content_filter", "safety", "recitation", "sensitive", "guardrails", "prohibited_content",
+                 "refusal", "guardrail_intervened", "content_filtered", "blocklist", "spii", "image_safety"}))
     return End::filtered;
   return finish_reason_ == "pause_turn" ? End::paused : End::broken_off;
 }

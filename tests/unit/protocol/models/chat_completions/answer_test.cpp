@@ -101,7 +101,12 @@ TEST_CASE("chat completions: a finish reason that is not known is never taken fo
   CHECK(end_of("length") == End::cut);
   CHECK(end_of("max_tokens") == End::cut);
   CHECK(end_of("content_filter") == End::filtered);
-  for (const char* bad : {"abort", "error", "insufficient_system_resource", "network_error", "x"})
+  for (const char* filter : {"guardrail_intervened", "content_filtered"})  // Bedrock, behind its gateway
+    CHECK(end_of(filter) == End::filtered);
+  for (const char* filter : {"SAFETY", "BLOCKLIST", "SPII", "IMAGE_SAFETY"})  // Gemini, behind relays
+    CHECK(end_of(filter) == End::filtered);
+  for (const char* bad : {"abort", "error", "insufficient_system_resource", "network_error", "time_limit",
+                          "malformed_tool_use", "x"})
     CHECK(end_of(bad) == End::broken_off);
 }
 
