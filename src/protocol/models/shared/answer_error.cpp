@@ -13,7 +13,7 @@ namespace {
 
 // Some servers give the code as a number, like an HTTP status.
 std::string code_in(json::Value error) {
-  for (const char* member : {"code", "type", "status"}) {
+  for (const char* member : {"code", "error_type", "type", "status"}) {
     if (error[member].is_string()) return error[member].str();
     if (const auto number = error[member].integer()) return std::to_string(*number);
   }
@@ -64,17 +64,19 @@ bool says_no_images(std::string_view reason) {
                           "unknown variant `image", "content must be a string", "value must be a string"});
 }
 
-AnswerError error_in(json::Value error) {
+// `beside`: the object with the error, which has its code if the error is a text.
+AnswerError error_in(json::Value error, json::Value beside = {}) {
   AnswerError read;
-  if (error.is_string()) {
-    read.message = error.str();
-    return read;
-  }
   read.message = json::error_words(error);
-  read.code = code_in(error);
+  read.code = code_in(error.is_string() ? beside : error);
   read.busy = is_busy_code(read.code) || is_busy_code(error["type"].string());
   read.unpaid = is_unpaid_code(read.code) || is_unpaid_code(error["type"].string());
   return read;
+}
+
+// Gemini's errors come in a list of one.
+json::Value out_of_list(json::Value answer) {
+  return answer.is_array() && answer.size() > 0 ? *answer.begin() : answer;
 }
 
 // Returns the error of MiniMax, whose answers all have status 200 and a status of their own; 0 is a good one.
@@ -91,7 +93,8 @@ std::optional<AnswerError> error_of_status(json::Value status) {
 }  // namespace
 
 std::optional<AnswerError> error_of(json::Value answer) {
-  if (!answer["error"].absent()) return error_in(answer["error"]);
+  answer = out_of_list(answer);
+  if (!answer["error"].absent()) return error_in(answer["error"], answer);
   if (answer["object"].string() == "error") return error_in(answer);
   if (auto error = error_of_status(answer["base_resp"])) return error;
   // DeepInfra and Venice report an error in a chunk without choices.
@@ -105,8 +108,7 @@ std::optional<AnswerError> error_of(json::Value answer) {
 
 AnswerError read_error(std::string_view body) {
   const auto document = json::Document::view_of(body);
-  json::Value root = document.root();
-  if (root.is_array() && root.size() > 0) root = *root.begin();
+  const json::Value root = out_of_list(document.root());
   return error_of(root).value_or(error_in(root));
 }
 

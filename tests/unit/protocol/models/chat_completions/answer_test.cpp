@@ -280,7 +280,9 @@ TEST_CASE("chat completions: an error instead of an answer is read, with whether
        {Case{R"({"error":{"message":"no","code":"x"}})", "no", false},
         Case{R"({"error":{"message":"later","code":503}})", "later", true},
         Case{R"({"error":{"message":"later","type":"overloaded_error","code":"x"}})", "later", true},
-        Case{R"({"error":"no"})", "no", false},
+        Case{R"({"error":"no"})", "no", false}, Case{R"({"error":"later","code":503})", "later", true},
+        Case{R"({"error":"later","error_type":"overloaded"})", "later", true},
+        Case{R"([{"error":{"message":"later","code":503,"status":"UNAVAILABLE"}}])", "later", true},
         Case{R"({"object":"error","message":"no","code":429})", "no", true}}) {
     CAPTURE(one.json);
     const Read read({one.json});
