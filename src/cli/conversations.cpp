@@ -161,8 +161,10 @@ void ReplyReader::read(const protocol::a2a::Update& update) {
     for (const task::Artifact& one : whole->artifacts) add(one, false);
     if (whole->status.message) message_ = whole->status.message->parts;
   } else if (const auto* reply = std::get_if<protocol::a2a::MessageReply>(&update)) {
+    // Some servers send an answer as several messages.
+    if (state_ != task::State::completed) message_.clear();
     state_ = task::State::completed;
-    message_ = reply->message.parts;
+    message_.insert(message_.end(), reply->message.parts.begin(), reply->message.parts.end());
   }
 }
 

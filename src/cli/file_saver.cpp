@@ -68,7 +68,7 @@ std::vector<std::string> FileSaver::save(const protocol::a2a::Update& update) {
   if (const auto* reply = std::get_if<protocol::a2a::MessageReply>(&update)) {
     task::Artifact answer;
     answer.parts = reply->message.parts;
-    take_artifact(answer, false);
+    take_artifact(answer, true);
   }
   return lines;
 }

@@ -52,6 +52,7 @@ FollowStep Follower::open_next() {
   end_.at_gap = plan_.ends_at_gap && plan_.dialect->names_tasks() && !sending_ && !after_;
   if (end_.at_gap) return finish({});
   progress_ = false;
+  messages_ = 0;
   first_on_connection_ = true;
   seen_before_ = after_.value_or(0);
   opened_ = hooks_.now();
@@ -65,6 +66,7 @@ bool Follower::closed(StreamEnd end) {
     after_ = last_.last_number;
     heard_ = progress_ = true;
   }
+  if (ends_with_messages()) end_.state = task::State::completed;
   if (!over_ && !is_over(last_, hooks_.now() - opened_)) return false;
   finish({});
   return true;
@@ -201,11 +203,19 @@ void Follower::note_state(const protocol::a2a::Update& update) {
     end_.state = status->status.state;
     if (end_.task.empty()) end_.task = status->task;
   }
-  const bool is_reply = std::holds_alternative<protocol::a2a::MessageReply>(update);
-  if (is_reply) end_.state = task::State::completed;
+  const bool is_message = std::holds_alternative<protocol::a2a::MessageReply>(update);
+  messages_ = is_message ? messages_ + 1 : 0;
+  has_task_ = has_task_ || !is_message;
   // Does not stop at a terminal state: a subscription may show an earlier end of a reopened task. The
   // server decides when the stream is over.
-  over_ = is_reply || (plan_.until_waiting && end_.state && task::is_stopped(*end_.state));
+  over_ = plan_.until_waiting && end_.state && task::is_stopped(*end_.state);
+}
+
+// Returns true if the stream ended well and its last event was a message in place of a task. Some servers
+// send each piece of an answer as a message, and some of these a task's states around them: then the stream
+// broke off if it has several messages and no end.
+bool Follower::ends_with_messages() const {
+  return !last_.error && messages_ > 0 && (messages_ == 1 || !has_task_);
 }
 
 // Returns true if the connection ended because the task has no more events.

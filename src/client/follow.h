@@ -63,7 +63,7 @@ struct FollowWorld : FollowHooks {
 };
 
 struct FollowEnd {
-  std::optional<task::State> state;  // the last one seen; `completed` for a reply without a task
+  std::optional<task::State> state;  // the last one seen; `completed` after messages without a task
   task::TaskId task;                 // empty: the server never sent it
   std::optional<CallError> error;    // absent: the stream ended normally, or was stopped
   bool stopped = false;
@@ -123,6 +123,7 @@ class Follower {
   FollowStep finish(std::optional<CallError> error);
   StreamRequest next_request() const;
   void note_state(const protocol::a2a::Update& update);
+  bool ends_with_messages() const;
   bool is_over(const StreamEnd& end, std::chrono::nanoseconds lasted) const;
   std::chrono::milliseconds pause_time() const;
   std::optional<CallError> hopeless(const StreamEnd& end);
@@ -149,6 +150,8 @@ class Follower {
   bool heard_ = false;     // at least one event came
   bool progress_ = false;  // at least one event came on this connection
   bool over_ = false;
+  std::size_t messages_ = 0;  // since the last other event of this connection
+  bool has_task_ = false;     // an event was no message
   bool first_on_connection_ = true;
   bool first_event_ = true;
   std::optional<CallError> final_;  // the answer to reading the task

@@ -108,6 +108,13 @@ std::string take_text(task::Artifact& artifact) {
   return text;
 }
 
+// Whether the message has thoughts of a model, as agents of Agno mark them.
+bool is_thought(const task::Message& message) {
+  if (message.metadata.empty()) return false;
+  const auto document = json::Document::view_of(message.metadata.text);
+  return document.root()["agno_content_category"].string() == "reasoning";
+}
+
 std::optional<Outcome> outcome_of(const task::Status& status) {
   switch (status.state) {
     case task::State::completed:
@@ -152,7 +159,41 @@ void Relay::tell(protocol::a2a::Update& update) {
   if (auto* artifact = std::get_if<protocol::a2a::ArtifactUpdate>(&update)) {
     return tell_artifact(std::move(artifact->artifact), artifact->append, artifact->last_chunk);
   }
-  outcome_ = Done{own(std::get<protocol::a2a::MessageReply>(update).message)};
+  tell_message(std::move(std::get<protocol::a2a::MessageReply>(update).message));
+}
+
+// Servers made with Agno, or with Microsoft's Agent Framework for .NET until August 2026, send each piece of
+// an answer as a message, mostly with one id; some pieces are empty.
+void Relay::tell_message(task::Message message) {
+  has_messages_ = true;
+  if (is_thought(message)) {
+    has_told_ = true;
+    return turn_.reasoning(task::text_of(message));
+  }
+  if (message.parts.empty()) return;
+  if (!first_message_ && !is_in_pieces_) {
+    first_message_ = std::move(message);
+    return;
+  }
+  tell_first_message();
+  tell_piece(std::move(message));
+}
+
+void Relay::tell_first_message() {
+  if (!first_message_) return;
+  is_in_pieces_ = true;
+  tell_piece(*std::exchange(first_message_, std::nullopt));
+}
+
+void Relay::tell_piece(task::Message message) {
+  task::Artifact piece;
+  piece.id.value = "message " + message.id.value;
+  piece.parts = std::move(message.parts);
+  tell_artifact(std::move(piece), true, false);
+}
+
+void Relay::end_messages() {
+  if (!outcome_ && has_messages_) outcome_ = Done{own(std::exchange(first_message_, std::nullopt))};
 }
 
 void Relay::tell_task(task::Task& task) {
@@ -251,6 +292,9 @@ void Relay::tell_whole_parts(Told& told, task::Artifact now) {
 
 void Relay::tell_status(const task::Status& status, const task::Json& metadata) {
   outcome_ = outcome_of(status);
+  if (auto* done = outcome_ ? std::get_if<Done>(&*outcome_) : nullptr; done && !done->message)
+    done->message = own(std::exchange(first_message_, std::nullopt));
+  if (outcome_) tell_first_message();
   if (outcome_ || status.state != task::State::working) return;
   auto note = own(status.message);
   const auto document = json::Document::view_of(metadata.text);

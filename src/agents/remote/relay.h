@@ -34,8 +34,10 @@ class Relay {
   void tell(protocol::a2a::Update& update);
 
   bool has_told() const { return has_told_; }
-  // The outcome, once the remote task has stopped or a message without a task was the answer. A question
-  // has no id yet.
+  // The conversation with the remote agent has ended well. If no task has stopped, the messages in place of
+  // one were the answer.
+  void end_messages();
+  // The outcome, once the remote task has stopped or the messages have ended. A question has no id yet.
   const std::optional<Outcome>& outcome() const { return outcome_; }
   // Moves it out. Call last.
   Outcome end() { return std::move(*outcome_); }
@@ -57,6 +59,9 @@ class Relay {
   void tell_reply(const std::string& id, Told& told, std::string text, bool append, bool last);
   void tell_whole(task::Artifact artifact);
   void tell_whole_parts(Told& told, task::Artifact now);
+  void tell_message(task::Message message);
+  void tell_piece(task::Message message);
+  void tell_first_message();
   Told* place_of(const task::Artifact& piece);
   void tell_status(const task::Status& status, const task::Json& metadata);
 
@@ -65,6 +70,10 @@ class Relay {
   std::unordered_set<std::string> earlier_replies_;
   bool has_told_ = false;
   std::optional<task::Message> note_;  // the last one
+  bool has_messages_ = false;
+  // The first message. It is held back: if no other one follows, it is the outcome with all that it has.
+  std::optional<task::Message> first_message_;
+  bool is_in_pieces_ = false;  // messages are passed on as replies
   std::optional<Outcome> outcome_;
 };
 

@@ -435,6 +435,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
     const bool was_plain = conversation_->sending.has_value();
     const FollowEnd end = was_plain ? conversation_->sending->end() : conversation_->follower->end();
     conversation_.reset();
+    if (!end.error) relay_.end_messages();
     if (was_plain) {
       if (relay_.outcome()) return conclude(end);
       const bool may_be_there = end.error && end.error->lost && speaks_.dialect->names_tasks();

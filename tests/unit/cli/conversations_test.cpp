@@ -99,6 +99,10 @@ TEST_CASE("ReplyReader: a message counts if no artifact has text") {
   said.message.parts = {task::Part::of_text("Hi.")};
   reader.read(said);
   CHECK(reader.end().text == "Hi.");
+  reader.read(status(task::State::working, "Soon."));
+  reader.read(said);
+  reader.read(said);
+  CHECK(reader.end().text == "Hi.Hi.");
   reader.read(status(task::State::failed, "No."));
   CHECK(reader.end().text == "No.");
 }

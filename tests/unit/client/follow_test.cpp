@@ -272,6 +272,36 @@ TEST_CASE("Follow: a message instead of a task ends the send") {
   CHECK(script.requests.size() == 1);
 }
 
+TEST_CASE("Follow: a message ends a send when its stream does, but not among the states of a task") {
+  const std::string piece = R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"hi"}]}})";
+  const std::string works = new_status("WORKING"), done = new_status("COMPLETED");
+  struct Row {
+    std::vector<std::string> stream;
+    std::optional<CallError> error;
+    std::size_t events;
+    bool completes;
+    std::size_t requests = 1;
+  };
+  const std::vector<Row> table{
+      {{piece, piece, piece}, {}, 3, true},
+      {{works, piece, piece, works, piece, done}, {}, 6, true},
+      {{works, piece}, {}, 2, true},            // as with a2a-python, where a message ends the stream
+      {{piece, piece}, kLost, 2, false},        // no task that could be asked for the rest
+      {{works, piece, piece}, {}, 4, true, 2},  // broken off: the next connection shows the end
+      {{works, piece, piece}, kLost, 4, true, 2},
+  };
+  for (const Row& row : table) {
+    CAPTURE(&row - table.data());
+    Script script;
+    script.connections = {{{}, row.error}, {{{0, done}}, {}}};
+    for (const std::string& event : row.stream) script.connections[0].blocks.push_back({0, event});
+    const FollowEnd end = script.run(new_send_plan());
+    CHECK(script.events.size() == row.events);
+    CHECK((end.state == task::State::completed && !end.error) == row.completes);
+    CHECK(script.requests.size() == row.requests);
+  }
+}
+
 TEST_CASE("Follow: if an ended task has no stream, the task itself is shown") {
   const CallError ended{"This operation is not supported", protocol::a2a::kUnsupportedOperation, false};
   FollowPlan plan = watch_plan();

@@ -28,6 +28,7 @@ struct Told {
     agents::TurnOutput output(gate, {});
     Relay relay(output, {});
     for (Update update : updates) relay.tell(update);
+    relay.end_messages();
     outcome = relay.outcome();
     output.finish(agents::Done{});
   }
@@ -214,6 +215,45 @@ TEST_CASE("Relay: each end of the remote task ends the turn in the same way") {
   CHECK(std::get<agents::Asked>(end_of(status(task::State::auth_required, "log in"))).for_auth);
   const protocol::a2a::MessageReply reply{{}, {}, *status(task::State::working, "hi").status.message};
   CHECK(task::text_of(*std::get<agents::Done>(end_of(reply)).message) == "hi");
+}
+
+TEST_CASE("Relay: several messages are one reply in pieces, and a single one is the outcome") {
+  const auto message = [](const std::string& id, const std::string& text, const std::string& metadata = "") {
+    protocol::a2a::MessageReply reply;
+    reply.message.id.value = id;
+    if (!text.empty()) reply.message.parts.push_back(task::Part::of_text(text));
+    reply.message.metadata.text = metadata;
+    return reply;
+  };
+  const std::string thought = R"({"agno_content_category":"reasoning"})";
+  const StatusUpdate works = status(task::State::working), done = status(task::State::completed);
+  struct Row {
+    std::vector<Update> updates;
+    Texts replies;
+    std::string outcome, reasoning;
+  };
+  const std::vector<Row> table{
+      {{message("m", "hi")}, {}, "hi", ""},
+      {{message("m", ""), message("m", "hel"), message("m", "lo"), message("m", "")}, {"hello"}, "", ""},
+      {{message("m", "")}, {}, "", ""},
+      {{message("m", "one"), message("n", "two")}, {"one", "two"}, "", ""},
+      {{works, message("m", "hi"), done}, {}, "hi", ""},
+      {{works, message("m", "hi"), status(task::State::completed, "end")}, {"hi"}, "end", ""},
+      {{works, message("t", "hm", thought), message("m", "hel"), works, message("m", "lo"), done},
+       {"hello"},
+       "",
+       "hm"},
+  };
+  for (const Row& row : table) {
+    CAPTURE(&row - table.data());
+    const Told told(row.updates);
+    CHECK(told.replies() == row.replies);
+    CHECK(told.chunks().empty());
+    CHECK(told.sink->all_reasoning() == row.reasoning);
+    REQUIRE(told.outcome.has_value());
+    const auto& end = std::get<agents::Done>(*told.outcome);
+    CHECK((end.message ? task::text_of(*end.message) : "") == row.outcome);
+  }
 }
 
 TEST_CASE("Relay: too many artifacts fail the turn, and later updates are ignored") {

@@ -191,6 +191,20 @@ TEST_CASE("RemoteTurn: a whole answer in place of a stream, short or long, count
   }
 }
 
+TEST_CASE("RemoteTurn: an answer that is streamed as messages is taken as a whole") {
+  const auto piece = [](const std::string& text) {
+    return event(R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[)" +
+                 (text.empty() ? "" : R"({"text":")" + text + "\"}") + "]}}");
+  };
+  Bench bench([&](RawServer&, int connection, const std::string&) {
+    RawServer::say(connection, kHead + piece("") + piece("hel") + piece("lo") + piece(""));
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(replies(*running.sink) == "hello");
+}
+
 TEST_CASE("RemoteTurn: a task without a stream is polled, and a long answer is decoded by another thread") {
   std::atomic<int> gets{0};
   const auto task = [](const std::string& state, const std::string& text) {
