@@ -201,7 +201,14 @@ void Relay::tell_task(task::Task& task) {
     if (outcome_ || turn_.is_closed()) return;
     tell_whole(std::move(artifact));
   }
-  if (!outcome_) tell_status(task.status, {});
+  if (outcome_) return;
+  // Some servers have their words in the history only, such as Agno's.
+  const bool may_have_words =
+      task.status.state == task::State::completed || task::is_waiting(task.status.state);
+  const bool has_words = task.status.message || has_told_ || has_messages_ || note_;
+  if (may_have_words && !has_words && !task.history.empty() && task.history.back().role == task::Role::agent)
+    task.status.message = std::move(task.history.back());
+  tell_status(task.status, {});
 }
 
 // The entry of an artifact, made if it is new. Null if there are too many artifacts.

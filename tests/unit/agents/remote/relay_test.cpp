@@ -256,6 +256,33 @@ TEST_CASE("Relay: several messages are one reply in pieces, and a single one is 
   }
 }
 
+TEST_CASE("Relay: words that a task has in its history only are its answer or its question") {
+  const auto said = [](task::Role role, const std::string& text) {
+    task::Message message;
+    message.role = role;
+    message.parts.push_back(task::Part::of_text(text));
+    return message;
+  };
+  const auto outcome_of = [&](task::State state, std::vector<task::Message> history) {
+    task::Task task = snapshot(state, {});
+    task.history = std::move(history);
+    return *Told({task}).outcome;
+  };
+  const task::Message asked = said(task::Role::user, "do"), answer = said(task::Role::agent, "done");
+  const auto done = outcome_of(task::State::completed, {asked, answer});
+  REQUIRE(std::get<agents::Done>(done).message.has_value());
+  CHECK(task::text_of(*std::get<agents::Done>(done).message) == "done");
+  const auto question = outcome_of(task::State::input_required, {asked, answer});
+  CHECK(task::text_of(std::get<agents::Asked>(question).message) == "done");
+  CHECK_FALSE(
+      std::get<agents::Done>(outcome_of(task::State::completed, {answer, asked})).message.has_value());
+  task::Task with_reply = snapshot(task::State::completed, {artifact("1", "", "hello")});
+  with_reply.history = {asked, answer};
+  const Told told({with_reply});
+  CHECK_FALSE(std::get<agents::Done>(*told.outcome).message.has_value());
+  CHECK(told.replies() == Texts{"hello"});
+}
+
 TEST_CASE("Relay: too many artifacts fail the turn, and later updates are ignored") {
   std::vector<task::Artifact> many;
   for (int i = 0; i < 10'001; ++i) many.push_back(artifact(std::to_string(i), "n", "x"));
