@@ -27,7 +27,9 @@ Result<Part> read_file_before_v1(json::Value file) {
   part.media_type = first_of(file, {"mimeType", "mime_type"}).str();
   const json::Value bytes = first_of(file, {"bytes", "data", "fileWithBytes", "file_with_bytes"});
   const json::Value uri = first_of(file, {"uri", "fileWithUri", "file_with_uri"});
-  if (bytes.is_string()) {
+  // Some servers write empty texts for what is not there.
+  const bool has_bytes = bytes.is_string() && (!bytes.string().empty() || uri.string().empty());
+  if (has_bytes) {
     auto base64 = base::normalize_base64(bytes.string());
     if (!base64) return wrong("file.bytes: must be base64");
     part.kind = Part::Kind::raw;
@@ -60,7 +62,8 @@ Result<Part> read_part_before_v1(json::Value value, bool nested) {
   const json::Value metadata = value["metadata"], data = value["data"];
   task::Json kept = metadata.is_object() ? metadata.json() : task::Json{};
   Result<Part> part = Part{};
-  if (value["text"].is_string()) {
+  const bool is_empty = value["text"].string().empty() && !(value["file"].absent() && data.absent());
+  if (value["text"].is_string() && !is_empty) {
     part = Part::of_text(value["text"].str());
   } else if (!value["file"].absent()) {
     part = read_file_before_v1(value["file"]);
@@ -169,8 +172,8 @@ Result<void> ObjectReader::check_items(json::Value task) const {
 
 Result<std::vector<task::Part>> ObjectReader::read_parts(json::Value owner) const {
   const json::Value list = parts_of(owner);
-  // ProtoJSON leaves out empty lists.
-  if (list.absent() && shape_ != PartShape::tagged) return std::vector<task::Part>();
+  // ProtoJSON leaves out empty lists, and so do servers in Go, or write null.
+  if (list.absent()) return std::vector<task::Part>();
   if (!list.is_array()) return wrong("parts: must be a list");
   if (list.size() > items_max_) return fail(too_many_items(items_max_).error());
   std::vector<task::Part> parts;

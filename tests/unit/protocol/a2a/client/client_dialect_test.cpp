@@ -254,6 +254,28 @@ TEST_CASE("Client dialects: snake_case, numbers and members left out by ProtoJSO
   CHECK(nested.artifact.parts.at(2).media_type == "a/b");
 }
 
+// As a2a-go wrote them until December 2025, and servers that fill each member of their types.
+TEST_CASE("Client dialects: parts that are left out or null are none, and empty texts are no content") {
+  for (const char* parts : {"", R"(,"parts":null)", R"(,"parts":[])"}) {
+    CAPTURE(parts);
+    const auto last = update_of<ArtifactUpdate>(
+        rpc_v0_3(),
+        R"({"kind":"artifact-update","taskId":"t","lastChunk":true,"artifact":{"artifactId":"a")" +
+            std::string(parts) + "}}");
+    CHECK(last.artifact.parts.empty());
+    CHECK(last.last_chunk);
+  }
+  const auto filled =
+      update_of<ArtifactUpdate>(rpc_v0_3(), R"({"taskId":"t","artifact":{"artifactId":"a","parts":[
+      {"kind":"file","text":"","file":{"name":"f","bytes":"","uri":"https://x/f"},"data":null},
+      {"kind":"data","text":"","file":null,"data":{"n":1}},
+      {"kind":"text","text":"","file":null,"data":null}]}})");
+  REQUIRE(filled.artifact.parts.size() == 3);
+  CHECK(filled.artifact.parts[0].content == "https://x/f");
+  CHECK(filled.artifact.parts[1].content == R"({"n":1})");
+  CHECK(filled.artifact.parts[2] == task::Part::of_text(""));
+}
+
 // As spring-ai-ascend answers GetTask.
 TEST_CASE("Client dialects: a task that is wrapped like the answer to a send is read") {
   const json::Document document = parsed(
@@ -273,7 +295,7 @@ TEST_CASE("Client dialects: invalid answers are refused with the member's name")
       {R"({"id":"t"})", "status: must be an object"},
       {R"({"id":"t","status":{}})", "status.state"},
       {R"({"id":"t","status":{"state":"working","message":5}})", "status.message: must be an object"},
-      {R"({"id":"t","status":{"state":"working","message":{}}})", "status.message.parts"},
+      {R"({"id":"t","status":{"state":"working","message":{"parts":7}}})", "status.message.parts"},
       {R"({"id":"t","artifact":[]})", "artifact: must be an object"},
       {R"({"id":"t","artifact":{"parts":[5]}})", "artifact.parts[0]: must be an object"},
       {R"({"id":"t","artifact":{"parts":[{"text":"a"},{}]}})",
@@ -281,7 +303,7 @@ TEST_CASE("Client dialects: invalid answers are refused with the member's name")
       {R"({"id":"t","artifact":{"parts":[{"file":{}}]}})", "must have bytes or uri"},
       {R"({"id":"t","artifact":{"parts":[{"file":{"bytes":"*"}}]}})", "must be base64"},
       {R"({"id":"t","artifact":{"index":-1,"parts":[]}})", "artifact.index"},
-      {R"({"id":"t","sessionId":"s","status":{"state":"working"},"artifacts":[{}]})",
+      {R"({"id":"t","sessionId":"s","status":{"state":"working"},"artifacts":[{"parts":7}]})",
        "artifacts[0]: artifact.parts"},
       {R"({"id":"t","sessionId":"s","status":{"state":"working"},"artifacts":7})",
        "artifacts: must be a list"},
