@@ -116,6 +116,7 @@ bool StreamReading::feed(std::string_view piece, std::vector<Event>& events) {
 }
 
 bool StreamReading::take(const Event& event) {
+  if (protocol::is_aside(event.event)) return true;
   const auto result = result_of(event);
   return result && on_event_(event.number, *result);
 }
@@ -131,7 +132,13 @@ std::optional<std::string_view> StreamReading::result_of(const Event& event) {
   const auto answer = dialect_->read_answer(document->root(), event.event.type != "error");
   if (answer && !answer->error)
     return std::string_view(event.event.data).substr(answer->result.offset(), answer->result.raw().size());
-  refuse(answer ? from_remote(*answer->error) : CallError{answer.error().for_caller, 0, false});
+  if (answer) {
+    refuse(from_remote(*answer->error));
+    return std::nullopt;
+  }
+  // An error whose code is missing or a text says more than that.
+  const std::string words = json::error_words(document->root()["error"]);
+  refuse({words.empty() ? answer.error().for_caller : outbound::shown_error(words, {}), 0, false});
   return std::nullopt;
 }
 

@@ -163,7 +163,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     if (bytes_ > settings_.output_max)
       return refuse("the remote agent's answer is larger than its card allows (output_max_bytes)");
     const auto fed = events_->feed(piece, [this](const protocol::SseEvent& event) {
-      waiting_.push_back(event.data);
+      if (!protocol::is_aside(event)) waiting_.push_back(event.data);
       return true;
     });
     if (!read()) return false;

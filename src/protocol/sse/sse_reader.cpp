@@ -18,6 +18,13 @@ std::optional<std::chrono::milliseconds> read_retry(std::string_view value) {
 
 }  // namespace
 
+bool is_aside(const SseEvent& event) {
+  if (event.type == "ping" || event.data.starts_with("[DONE]")) return true;
+  const bool is_named = event.type != "message" && event.type != "error";
+  const std::size_t first = event.data.find_first_not_of(" \t\r\n");
+  return is_named && (first == std::string::npos || event.data[first] != '{');
+}
+
 base::Result<bool> SseReader::feed(std::string_view piece, const OnEvent& on_event) {
   while (!stopped_ && !piece.empty()) {
     // The LF of a CR LF whose CR has already ended the line.

@@ -23,6 +23,10 @@ struct SseEvent {
   bool numbered = false;  // the block had an `id` line of its own; it is then SseReader::last_id()
 };
 
+// Whether an event is no part of a protocol whose events are JSON objects: a ping, "[DONE]", or words under a
+// name of their own, as frameworks and relays add them.
+bool is_aside(const SseEvent& event);
+
 class SseReader {
  public:
   // Returns whether to continue reading.

@@ -39,6 +39,46 @@ TEST_CASE("Answers: an event with half a surrogate pair gives its result") {
   CHECK(said_in(result) == "\xef\xbf\xbd");
 }
 
+TEST_CASE("Answers: a stream passes over what is no event of the protocol, and shows the words of an error") {
+  struct Row {
+    std::string block, error;
+  };
+  const std::vector<Row> table{
+      {"event: ping\ndata: {\"time\":1}\n\n", ""},
+      {"event: heartbeat\ndata: 12:00\n\n", ""},
+      {"data: [DONE]\n\n", ""},
+      {"data: oops\n\n", "the stream contained an event that is not JSON"},
+      {"event: error\ndata: oops\n\n", "the stream contained an event that is not JSON"},
+      {R"(data: {"error":{"code":"-32603","message":"it broke"}})"
+       "\n\n",
+       "it broke"},
+      {R"(data: {"error":{"message":"it broke"}})"
+       "\n\n",
+       "it broke"},
+      {R"(data: {"error":"it broke"})"
+       "\n\n",
+       "it broke"},
+      {"data: {}\n\n", "the answer has neither result nor error"},
+  };
+  outbound::HttpAnswer answer;
+  answer.status = 200;
+  answer.content_type = "text/event-stream";
+  for (const Row& row : table) {
+    CAPTURE(row.block);
+    int results = 0;
+    StreamReading reading(
+        protocol::a2a::client_dialect(task::ProtocolVersion::v0_3, protocol::Binding::json_rpc), false,
+        [&](std::int64_t, std::string_view) { return ++results > 0; });
+    std::vector<StreamReading::Event> events;
+    CHECK(reading.feed(row.block + "event: task\ndata: " + answer_with(kTask) + "\n\n", events));
+    bool goes_on = true;
+    for (const auto& event : events) goes_on = goes_on && reading.take(event);
+    const StreamEnd end = reading.end(answer, {});
+    CHECK((end.error ? end.error->text : "") == row.error);
+    CHECK(results == (row.error.empty() ? 1 : 0));
+  }
+}
+
 TEST_CASE("Answers: a plain answer with half a surrogate pair gives its result") {
   for (const std::string half : {"\\ud83d", "\\udc00"}) {
     std::string task = kTask;

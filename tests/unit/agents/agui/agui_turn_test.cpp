@@ -150,6 +150,17 @@ TEST_CASE("AguiTurn: long events, which another thread decodes, are told in thei
   CHECK(failed.sink->ending().starts_with("the remote agent's answer is invalid: "));
 }
 
+TEST_CASE("AguiTurn: pings and marks that are no events of the protocol are passed over") {
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection, kHead + said("a") + "event: ping\ndata: {}\n\ndata: [DONE]\n\n" +
+                                   "event: heartbeat\ndata: 12:00\n\n" + said("b") + kEnd);
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(replies(*running.sink) == "ab");
+}
+
 TEST_CASE("AguiTurn: a long event is told without the loop, and a cancel waits until it is told") {
   const std::string large(100'000, 'x');
   Bench bench([&](RawServer& self, int connection) {
