@@ -127,7 +127,10 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
 }
 
 void RunReader::take_event(std::string_view type, Value event, Pieces& out) {
-  if (type != "TOOL_CALL_CHUNK") end_chunks(out);
+  // These say nothing about the call, as in AG-UI's own client.
+  const bool may_be_between =
+      type == "RAW" || type.starts_with("ACTIVITY_") || type == "REASONING_ENCRYPTED_VALUE";
+  if (type != "TOOL_CALL_CHUNK" && !may_be_between) end_chunks(out);
   if (take_text(type, event, out) || take_call(type, event, out) || take_shown(type, event, out)) return;
   if (type == "MESSAGES_SNAPSHOT") {
     for (const std::string& message : std::exchange(chunked_, {})) out.push_back(RunText{message, {}, true});
@@ -185,7 +188,8 @@ void RunReader::take_call_chunk(Value event, Pieces& out) {
   const std::string id = call_id(event).str();
   if (!id.empty() && id != chunk_call_) {
     end_chunks(out);
-    if (calls_.size() >= kOpenMax || calls_.contains(id)) return;
+    if (calls_.contains(id)) return add_arguments(id, event);  // begun by TOOL_CALL_START
+    if (calls_.size() >= kOpenMax) return;
     chunk_call_ = id;
     begin_call(id, event);
   }
@@ -302,12 +306,13 @@ void RunReader::take_end(Value event, Pieces& out) {
   take_usage(event["usage"], out);
   RunEnd end;
   const Value outcome = event["outcome"], older = event["interrupt"];
-  if (outcome["type"].string() == "cancelled") end.kind = RunEnd::Kind::cancelled;
+  const std::string_view kind = outcome.is_object() ? outcome["type"].string() : outcome.string();
+  if (kind == "cancelled" || kind == "canceled") end.kind = RunEnd::Kind::cancelled;
   const auto add = [&](Value one) {
     if (Interrupt interrupt = interrupt_in(one); !interrupt.id.empty())
       end.interrupts.push_back(std::move(interrupt));
   };
-  if (outcome["type"].string() == "interrupt") {
+  if (outcome.is_object() && kind == "interrupt") {
     for (const Value one : outcome["interrupts"]) add(one);
   } else if (!outcome.is_object() && older.is_array()) {
     for (const Value one : older) add(one);
@@ -318,6 +323,12 @@ void RunReader::take_end(Value event, Pieces& out) {
   if (end.kind == RunEnd::Kind::finished && !asked_.empty()) {
     end.kind = RunEnd::Kind::interrupted;
     end.interrupts = std::move(asked_);
+  }
+  // What is not known to be a success is none.
+  if (end.kind == RunEnd::Kind::finished && !kind.empty() && kind != "success") {
+    end.kind = RunEnd::Kind::failed;
+    end.error = kind == "interrupt" ? "it asks a question that has no id, so that it cannot be answered"
+                                    : "its run ended with the outcome \"" + std::string(kind) + "\"";
   }
   if (!event["result"].absent()) end.result = event["result"].json();
   end_ = std::move(end);

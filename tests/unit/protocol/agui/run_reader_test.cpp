@@ -135,6 +135,20 @@ TEST_CASE("RunReader: a call is reported at its end, its result, another chunk o
         Lines{R"(call 3 h "no json")", "call 4 i {}", "begin s", "call 5 j {}"});
 }
 
+TEST_CASE("RunReader: chunks of a call go on after events beside it, and after a beginning of its own") {
+  Bench between, begun;
+  CHECK(between.take({R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","toolCallName":"f","delta":"{\"a\""})",
+                      R"({"type":"RAW","event":{}})",
+                      R"({"type":"ACTIVITY_SNAPSHOT","messageId":"p","activityType":"PLAN","content":{}})",
+                      R"({"type":"REASONING_ENCRYPTED_VALUE","encryptedValue":"x"})",
+                      R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","delta":":1}"})",
+                      R"({"type":"RUN_FINISHED"})"}) == Lines{"activity p PLAN {}", R"(call 1 f {"a":1})"});
+  CHECK(begun.take({R"({"type":"TOOL_CALL_START","toolCallId":"1","toolCallName":"f"})",
+                    R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","delta":"{\"a\""})",
+                    R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","delta":":1}"})",
+                    R"({"type":"TOOL_CALL_END","toolCallId":"1"})"}) == Lines{R"(call 1 f {"a":1})"});
+}
+
 TEST_CASE("RunReader: state, steps, activities and custom events are read") {
   Bench bench;
   CHECK(bench.take({R"({"type":"STATE_SNAPSHOT","snapshot":{"n":1}})",
@@ -172,7 +186,7 @@ TEST_CASE("RunReader: a successful run ends with its result and usage, and later
 }
 
 TEST_CASE("RunReader: a run ends with interrupts, cancelled, or with an error") {
-  Bench asked, odd, cancelled, failed;
+  Bench asked, cancelled, failed;
   asked.take({R"({"type":"RUN_FINISHED","outcome":{"type":"interrupt","interrupts":[
       {"id":"i","message":"Sure?","reason":"baton:auth","responseSchema":{"type":"object"},"metadata":{"url":"https://x"}},
       {"message":"no id"}]}})"});
@@ -184,13 +198,34 @@ TEST_CASE("RunReader: a run ends with interrupts, cancelled, or with an error") 
   CHECK(interrupt.schema.text == R"({"type":"object"})");
   CHECK(interrupt.url.text == R"("https://x")");
   CHECK(interrupt.for_auth);
-  odd.take({R"({"type":"RUN_FINISHED","outcome":{"type":"interrupt","interrupts":7}})"});
-  CHECK(odd.reader.end()->kind == RunEnd::Kind::finished);
   cancelled.take({R"({"type":"RUN_FINISHED","outcome":{"type":"cancelled"}})"});
   CHECK(cancelled.reader.end()->kind == RunEnd::Kind::cancelled);
   failed.take({R"({"type":"RUN_ERROR","message":"m","code":"c"})"});
   CHECK(failed.reader.end()->kind == RunEnd::Kind::failed);
   CHECK(failed.reader.end()->error == "m");
+}
+
+TEST_CASE("RunReader: an outcome that is not known to be a success is none") {
+  using Kind = RunEnd::Kind;
+  const std::vector<std::pair<std::string, Kind>> table{
+      {"null", Kind::finished},
+      {"{}", Kind::finished},
+      {R"("success")", Kind::finished},
+      {R"({"type":"success"})", Kind::finished},
+      {R"("cancelled")", Kind::cancelled},
+      {R"({"type":"canceled"})", Kind::cancelled},
+      {R"("interrupt")", Kind::failed},
+      {R"({"type":"interrupt","interrupts":7})", Kind::failed},
+      {R"({"type":"interrupt","interrupts":[{"message":"Sure?"}]})", Kind::failed},
+      {R"({"type":"max_turns"})", Kind::failed},
+  };
+  for (const auto& [outcome, kind] : table) {
+    CAPTURE(outcome);
+    Bench bench;
+    bench.take({R"({"type":"RUN_FINISHED","outcome":)" + outcome + "}"});
+    REQUIRE(bench.reader.end().has_value());
+    CHECK(bench.reader.end()->kind == kind);
+  }
 }
 
 // As the Python SDK's model_dump_json writes events, which servers use in place of its encoder.
