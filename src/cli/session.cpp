@@ -70,7 +70,9 @@ FollowEnd Session::send(const std::vector<Remote>& remotes, const protocol::a2a:
                         bool no_stream) {
   for (const Remote& remote : remotes) {
     FollowEnd end = send_to(remote, send, no_stream);
-    const bool wrong_method = end.error && end.error->rpc_code == protocol::a2a::kMethodNotFound;
+    const std::int64_t code = end.error ? end.error->rpc_code : 0;
+    const bool wrong_method =
+        code == protocol::a2a::kMethodNotFound || code == protocol::a2a::kVersionNotSupported;
     if (!wrong_method || &remote == &remotes.back()) return end;
   }
   return {};

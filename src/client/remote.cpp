@@ -46,11 +46,16 @@ bool is_refused(const CallError& error) {
   return error.status == 401 || error.status == 403;
 }
 
-// If the card may be of 0.1 or of 0.2, returns the interface with version 0.1.
-std::optional<protocol::RemoteInterface> also_as_v0_1(const protocol::RemoteCard& card,
-                                                      protocol::RemoteInterface place) {
-  if (place.version != ProtocolVersion::v0_2) return std::nullopt;
-  place.version = ProtocolVersion::v0_1;
+// If the card may be of 0.1 or of 0.2, or its interface of 0.3 or of 1.0, returns the interface with the
+// older version.
+std::optional<protocol::RemoteInterface> also_as_older(const protocol::RemoteCard& card,
+                                                       protocol::RemoteInterface place) {
+  if (place.version == ProtocolVersion::v0_2)
+    place.version = ProtocolVersion::v0_1;
+  else if (place.version == ProtocolVersion::v1_0)
+    place.version = ProtocolVersion::v0_3;
+  else
+    return std::nullopt;
   const bool is_there =
       std::find(card.interfaces.begin(), card.interfaces.end(), place) != card.interfaces.end();
   return is_there ? std::optional(place) : std::nullopt;
@@ -120,6 +125,16 @@ tl::expected<std::string, CallError> accepted(const Target& target, std::string_
   if (!text)
     return tl::unexpected(CallError{.text = std::move(text.error().for_caller), .refused_card = true});
   return std::move(*text);
+}
+
+// Completes the URLs of the card that are paths at the server that the card is from. A URL that the user
+// named takes the place of all.
+void complete_urls(const Target& target, protocol::RemoteCard& card) {
+  for (protocol::RemoteInterface& place : card.interfaces) {
+    const bool is_path = place.url.starts_with('/') && !place.url.starts_with("//");
+    if (is_path) place.url.insert(0, outbound::origin_of(target.card_url()));
+    if (!target.endpoint.empty()) place.url = target.endpoint;
+  }
 }
 
 tl::expected<protocol::RemoteCard, CallError> read_card(std::string_view text) {
@@ -200,7 +215,7 @@ std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string
     remote->repeats_safely = protocol::repeats_safely(card.card);
     remote->has_extension = protocol::has_baton_extension(card.card);
     found.push_back(std::move(*remote));
-    const auto older = a2a.empty() ? also_as_v0_1(card, *place) : std::nullopt;
+    const auto older = wish.version ? std::nullopt : also_as_older(card, *place);
     if (older) found.push_back(*as_remote(*older, card.streaming, items_max));
     break;
   }
@@ -238,8 +253,9 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     if (const auto any = read_card(sent); !any) return tl::unexpected(any.error());
     auto text = accepted(target, sent);
     if (!text) return tl::unexpected(text.error());
-    const auto card = read_card(*text);
+    auto card = read_card(*text);
     if (!card) return tl::unexpected(card.error());
+    complete_urls(target, *card);
     remotes = choose_remotes(*card, target.a2a, purpose, target.transport, target.items_max);
     if (remotes.empty()) return failed(nothing_fits(*card, target, purpose));
     if (card_kept) {

@@ -551,12 +551,15 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   void conclude(const FollowEnd& end) {
     may_be_refused_ = false;
     if (relay_.outcome()) return finish_as_there();
-    const bool knows_no_method = end.error && end.error->rpc_code == protocol::a2a::kMethodNotFound;
+    const std::int64_t code = end.error ? end.error->rpc_code : 0;
+    const bool is_last = interface_ + 1 >= remotes_.size();
+    const bool knows_no_method =
+        code == protocol::a2a::kMethodNotFound || (code == protocol::a2a::kVersionNotSupported && !is_last);
     if (is_sending_ && knows_no_method && there_.empty()) {
       ++interface_;
       return try_interface();
     }
-    const bool is_gone = end.error && end.error->rpc_code == protocol::a2a::kTaskNotFound && !there_.empty();
+    const bool is_gone = code == protocol::a2a::kTaskNotFound && !there_.empty();
     // The answer to a question makes no sense to a new task.
     if (is_gone && resends_ && errand_.answers().empty()) return forget();
     if (end.error && end.error->asks && may_ask()) return ask_of_caller(*end.error->asks);

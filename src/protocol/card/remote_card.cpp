@@ -32,8 +32,9 @@ std::optional<Binding> read_binding(json::Value name) {
   return std::nullopt;
 }
 
-// Reads a version by its first two numbers: "0.3.0" is 0.3. Any version 1.x is treated as 1.0.
+// Reads a version by its first two numbers: "0.3.0" and "v0.3" are 0.3. Any version 1.x is treated as 1.0.
 std::optional<ProtocolVersion> read_version(std::string_view said) {
+  if (said.starts_with('v')) said.remove_prefix(1);
   if (said == "1" || said.starts_with("1.")) return ProtocolVersion::v1_0;
   for (const auto& [version, number] : kVersions) {
     const bool same = said.starts_with(number) && (said.size() == 3 || said[3] == '.');
@@ -78,10 +79,6 @@ std::vector<ProtocolVersion> old_versions(json::Value card) {
   return version ? std::vector{*version} : std::vector<ProtocolVersion>{};
 }
 
-bool has_new_interfaces(json::Value card) {
-  return card["supportedInterfaces"].is_array() && card["supportedInterfaces"].size() > 0;
-}
-
 // More interfaces than any server offers. There is a limit because each one is compared with those before it.
 constexpr std::size_t kInterfacesMax = 100;
 
@@ -92,18 +89,24 @@ void add(RemoteCard& card, RemoteInterface found) {
   if (!known && !found.url.empty()) card.interfaces.push_back(std::move(found));
 }
 
+// An interface without a version may be of 1.0, as the Python SDK writes none if a program sets none, or of
+// 0.3, which is what the SDKs take it for.
 void read_new_interfaces(json::Value card, RemoteCard& read) {
   for (const json::Value item : card["supportedInterfaces"]) {
     const auto binding = read_binding(item["protocolBinding"]);
     const std::string_view said = item["protocolVersion"].string();
-    // No version means 0.3.
-    const auto version = said.empty() ? ProtocolVersion::v0_3 : read_version(said);
-    if (binding && version) add(read, {item["url"].str(), *binding, *version, item["tenant"].str()});
+    const auto version = said.empty() ? ProtocolVersion::v1_0 : read_version(said);
+    if (!binding || !version) continue;
+    add(read, {item["url"].str(), *binding, *version, item["tenant"].str()});
+    if (said.empty()) add(read, {item["url"].str(), *binding, ProtocolVersion::v0_3, item["tenant"].str()});
   }
 }
 
 void read_old_interfaces(json::Value card, RemoteCard& read) {
   auto versions = old_versions(card);
+  // The SDKs take a card of this form for one of 0.3, whatever it says.
+  if (versions == std::vector{ProtocolVersion::v1_0})
+    versions.insert(versions.begin(), ProtocolVersion::v0_3);
   std::reverse(versions.begin(), versions.end());
   for (const ProtocolVersion version : versions) {
     const auto preferred = read_binding(card["preferredTransport"]);
@@ -183,7 +186,7 @@ RemoteCard read_remote_card(json::Value card) {
   read.extended =
       capabilities["extendedAgentCard"].boolean() || card["supportsAuthenticatedExtendedCard"].boolean();
   if (card["supportedInterfaces"].is_array()) read_new_interfaces(card, read);
-  if (!has_new_interfaces(card)) read_old_interfaces(card, read);
+  if (read.interfaces.empty()) read_old_interfaces(card, read);
   return read;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/grpc_channel.h"
+#include "unit/outbound/raw_server.h"
 
 namespace baton::client::remote_test {
 namespace {
@@ -100,6 +101,47 @@ TEST_CASE("Remote: a card that may be of 0.1 or 0.2 is tried as both") {
       "skills":[{"id":"s","name":"s","description":"d","tags":["t"]}]})";
   CHECK(chosen(card) == Names{"0.2 http://h/a", "0.1 http://h/a"});
   CHECK(chosen(card, "0.1") == Names{"0.1 http://h/a"});
+}
+
+TEST_CASE("Remote: an interface of 1.0 that may be of 0.3 is tried as both") {
+  const std::string card =
+      R"({"name":"n","supportedInterfaces":[{"url":"http://h/a","protocolBinding":"JSONRPC"}]})";
+  CHECK(chosen(card) == Names{"1.0 http://h/a", "0.3 http://h/a"});
+  CHECK(chosen(card, "0.3") == Names{"0.3 http://h/a"});
+  CHECK(chosen(card, "", Purpose::lists) == Names{"1.0 http://h/a"});
+}
+
+TEST_CASE(
+    "Remote: a card's URL that is a path is at the card's server, and a URL of the user's replaces any") {
+  std::string url;
+  test::RawServer server([&](test::RawServer&, int connection) {
+    const std::string card = R"({"name":"n","protocolVersion":"0.3.0","url":")" + url + R"("})";
+    test::RawServer::say(connection,
+                         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                         "Content-Length: " +
+                             std::to_string(card.size()) + "\r\n\r\n" + card);
+  });
+  const std::string origin = server.url().substr(0, server.url().rfind('/'));
+  struct Row {
+    std::string url, endpoint, found;
+  };
+  const std::vector<Row> table{
+      {"/a2a/x", "", origin + "/a2a/x"},
+      {"http://h/a", "", "http://h/a"},
+      {"//h/a", "", ""},
+      {"localhost:8000", "", ""},
+      {"localhost:8000", "http://h/b", "http://h/b"},
+      {"/a2a/x", "http://h/b", "http://h/b"},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.url);
+    url = row.url;
+    Target target;
+    target.url = origin;
+    target.endpoint = row.endpoint;
+    const auto found = find_remotes(target, Purpose::tasks);
+    CHECK((found ? found->front().url : "") == row.found);
+  }
 }
 
 TEST_CASE("Remote: other URLs than HTTP are not tried") {

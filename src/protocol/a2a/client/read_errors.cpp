@@ -28,7 +28,7 @@ constexpr std::array kReasons{
     Reason{"INVALID_AGENT_RESPONSE", -32006},
     Reason{"EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007},
     Reason{"EXTENSION_SUPPORT_REQUIRED", -32008},
-    Reason{"VERSION_NOT_SUPPORTED", -32009},
+    Reason{"VERSION_NOT_SUPPORTED", kVersionNotSupported},
     Reason{"UNAUTHENTICATED", 401},
     Reason{"PERMISSION_DENIED", 403},
     Reason{"RESOURCE_EXHAUSTED", 429},

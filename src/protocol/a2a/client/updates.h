@@ -54,5 +54,6 @@ inline constexpr std::int64_t kInvalidParams = -32602;
 inline constexpr std::int64_t kTaskNotFound = -32001;
 inline constexpr std::int64_t kTaskNotCancelable = -32002;
 inline constexpr std::int64_t kUnsupportedOperation = -32004;
+inline constexpr std::int64_t kVersionNotSupported = -32009;
 
 }  // namespace baton::protocol::a2a

@@ -78,7 +78,8 @@ struct Bench {
   std::string card(bool streams) const {
     return R"({"name":"far","description":"d","version":"1","capabilities":{"streaming":)" +
            std::string(streams ? "true" : "false") + R"(},"supportedInterfaces":[{"url":")" + server.url() +
-           R"(","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"defaultInputModes":["text/plain"],)"
+           R"(","protocolBinding":"JSONRPC")" + version +
+           R"(}],"defaultInputModes":["text/plain"],)"
            R"("defaultOutputModes":["text/plain"],"skills":[]})";
   }
 
@@ -93,7 +94,8 @@ struct Bench {
     return running;
   }
 
-  std::size_t seen = 0;  // bytes of requests
+  std::string version = R"(,"protocolVersion":"1.0")";  // in the card
+  std::size_t seen = 0;                                 // bytes of requests
   RawServer server;
   agents::AgentSettings settings;
   outbound::Rules rules;
@@ -188,6 +190,25 @@ TEST_CASE("RemoteTurn: a whole answer in place of a stream, short or long, count
     const auto* done = running.sink->outcome_as<agents::Done>();
     REQUIRE(done != nullptr);
     CHECK(task::text_of(*done->message).size() == size);
+  }
+}
+
+TEST_CASE(
+    "RemoteTurn: if the card does not say which version it is of, the older one is tried after the newer") {
+  for (const char* code : {"-32601", "-32009"}) {
+    Bench bench([&](RawServer&, int connection, const std::string& method) {
+      const std::string error =
+          R"({"jsonrpc":"2.0","id":1,"error":{"code":)" + std::string(code) + R"(,"message":"no"}})";
+      if (method.starts_with("Send")) return void(RawServer::say(connection, json_answer(error)));
+      RawServer::say(connection, kHead + event(R"({"kind":"message","messageId":"m","role":"agent",)"
+                                               R"("parts":[{"kind":"text","text":"old"}]})"));
+    });
+    bench.version = "";
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    const auto* done = running.sink->outcome_as<agents::Done>();
+    REQUIRE(done != nullptr);
+    CHECK(task::text_of(*done->message) == "old");
   }
 }
 

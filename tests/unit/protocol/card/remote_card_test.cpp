@@ -89,6 +89,31 @@ TEST_CASE("Remote card: 0.3 has every known transport, none twice") {
   CHECK(problems_of(k0_3).empty());
 }
 
+TEST_CASE("Remote card: versions in other places and spellings, or in none, are found") {
+  const auto versions = [](const std::string& members) {
+    std::string all;
+    for (const RemoteInterface& place : read(R"({"name":"A",)" + members + "}").interfaces)
+      all += std::string(protocol::name_of(place.version)) + " " + place.url + " ";
+    return all;
+  };
+  const std::string bare = R"("supportedInterfaces":[{"url":"http://n/","protocolBinding":"JSONRPC"}])";
+  const std::vector<std::pair<std::string, std::string>> table{
+      {bare, "1.0 http://n/ 0.3 http://n/ "},  // of the Python SDK's samples
+      {R"("protocolVersion":"0.3.0",)" + bare, "1.0 http://n/ 0.3 http://n/ "},
+      {R"("protocolVersion":"1.0","url":"http://o/")", "1.0 http://o/ 0.3 http://o/ "},
+      {R"("protocolVersion":"v0.3.0","url":"http://o/")", "0.3 http://o/ "},
+      {R"("protocolVersion":"0.2.9","url":"http://o/")", "0.2 http://o/ "},
+      {R"("protocolVersion":"0.3.0","url":"http://o/","supportedInterfaces":[
+          {"url":"http://n/","protocolBinding":"JSONRPC","protocolVersion":"9.0"}])",
+       "0.3 http://o/ "},
+      {R"("protocolVersion":"9.0","url":"http://o/")", ""},
+  };
+  for (const auto& [members, expected] : table) {
+    CAPTURE(members);
+    CHECK(versions(members) == expected);
+  }
+}
+
 TEST_CASE("Remote card: pick chooses the newest version in the card's order, or the requested one") {
   const auto card = read(k1_0);
   CHECK(card.extended);
