@@ -313,7 +313,7 @@ void write_input_schema(Writer& out) {
       R"("description":"JSON for the agent: input, or an answer that fits its question's schema."},)"
       R"("files":{"type":"array","description":"Files for the agent, each with its bytes or its URL.",)"
       R"("items":{"type":"object","properties":{"name":{"type":"string"},"mimeType":{"type":"string"},)"
-      R"("data":{"type":"string","contentEncoding":"base64"},"uri":{"type":"string"}}}},)"
+      R"("data":{"type":"string","description":"The bytes in base64."},"uri":{"type":"string"}}}},)"
       R"("contextId":{"type":"string","description":"A conversation to go on with: the contextId of an earlier)"
       R"( result."},)"
       R"("taskId":{"type":"string","description":"A task to answer, to continue or, without a message, to wait for:)"

@@ -85,7 +85,8 @@ struct Arguments {
 base::Result<Arguments> read_arguments(json::Value arguments);
 // Writes a JSON Schema whose values `read_arguments` accepts. Every argument has one type, because Gemini CLI
 // leaves out a tool with an argument without a type. So `data` is declared as an object, although
-// `read_arguments` accepts any JSON.
+// `read_arguments` accepts any JSON. There are no keywords but those that Gemini's API knows: it refuses a
+// request with any other, and some hosts pass schemas on as they are.
 void write_input_schema(json::Writer& out);
 
 // The state of a task, as the tasks extension names it. `asks`: the client can be asked the question that the

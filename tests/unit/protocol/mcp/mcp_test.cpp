@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 namespace baton::protocol::mcp::mcp_test {
 namespace {
@@ -104,6 +107,17 @@ TEST_CASE("MCP: arguments become a message, and wrong ones say what is wrong") {
   CHECK_FALSE(read(R"({"message":"hi","taskId":7})").has_value());
 }
 
+// The first keyword, at any depth, that Gemini's API does not know; empty: there is none.
+std::string unknown_keyword_in(json::Value schema) {
+  constexpr std::array<std::string_view, 4> kKnown{"type", "description", "properties", "items"};
+  for (const json::Value keyword : schema) {
+    if (std::ranges::count(kKnown, keyword.key()) == 0) return std::string(keyword.key());
+  }
+  std::string inner = schema["items"].is_object() ? unknown_keyword_in(schema["items"]) : std::string();
+  for (const json::Value property : schema["properties"]) inner += unknown_keyword_in(property);
+  return inner;
+}
+
 // The first property, at any depth, without exactly one type; empty: there is none.
 std::string untyped_in(json::Value schema) {
   for (const json::Value property : schema["properties"]) {
@@ -117,7 +131,7 @@ std::string untyped_in(json::Value schema) {
   return {};
 }
 
-TEST_CASE("MCP: every argument has one type, without which Gemini CLI leaves the tool out") {
+TEST_CASE("MCP: every argument has one type and no keyword that Gemini does not take") {
   std::string schema;
   json::Writer out(schema);
   write_input_schema(out);
@@ -126,6 +140,7 @@ TEST_CASE("MCP: every argument has one type, without which Gemini CLI leaves the
   CHECK(document->root()["type"].string() == "object");
   CHECK(document->root()["properties"].size() == 6);
   CHECK(untyped_in(document->root()).empty());
+  CHECK(unknown_keyword_in(document->root()) == "");
   const auto list = json::Document::parse_view(R"({"data":[1]})");
   REQUIRE(list.has_value());
   CHECK(read_arguments(list->root())->message.parts.at(0).content == "[1]");
