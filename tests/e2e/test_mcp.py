@@ -193,6 +193,9 @@ class OwnSchema(McpCase):
         self.assertIn('{"n":3}', called["content"][0]["text"].replace(" ", ""))
         wrong = self.result(self.ask("tools/call", {"name": "mirror", "arguments": {"n": "x"}}))
         self.assertEqual((wrong["isError"], wrong["content"][0]["text"][:12]), (True, "arguments/n:"))
+        # Clients in PHP write an empty object as a list.
+        empty, as_list = (self.result(self.ask("tools/call", {"name": "mirror", "arguments": given})) for given in ({}, []))
+        self.assertEqual((as_list, as_list["isError"]), (empty, True))
         self.assertIn("error", self.ask("tools/call", {"name": "player", "arguments": {"message": "end"}}).body)
 
 
@@ -494,7 +497,8 @@ class Hostile(McpCase):
         for body, status in ((b"", 400), (b"{", 400), (deep, 400), (b"null", 400), (b"[]", 400), (b"\xff", 400),
                              (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', 400),
                              (b'{"jsonrpc":"2.0","id":1,"method":7}', 400),
-                             (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}', 400),
+                             (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}', 400),
+                             (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}', 200),
                              (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":{}}}', 200),
                              (b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}', 200),
                              (b'{"jsonrpc":"2.0","id":1,"method":"initialize"}', 200)):

@@ -63,7 +63,7 @@ std::optional<Failure> check_modern(const Request& request, const Head& head) {
     return Failure{kInvalidParams, "params._meta[\"" + std::string(member) + "\"]: is missing", 400};
   };
   if (!version.is_string()) return missing(kVersionMember);
-  if (!capabilities.is_object()) return missing(kCapabilitiesMember);
+  if (!capabilities.is_object() && !is_empty_list(capabilities)) return missing(kCapabilitiesMember);
   if (head.version != version.string()) return mismatch("MCP-Protocol-Version");
   if (head.method != request.method) return mismatch("Mcp-Method");
   const std::string_view member = named_member(request.method);
@@ -87,6 +87,10 @@ Abilities abilities_in(Value capabilities) {
   // An object that names no mode means forms.
   const bool forms = elicitation["form"].is_object() || (elicitation.is_object() && !urls);
   return {capabilities["extensions"][kTasksExtension].is_object(), forms, urls};
+}
+
+bool is_empty_list(Value value) {
+  return value.is_array() && value.size() == 0;
 }
 
 bool is_request_id(Value id) {
@@ -239,7 +243,7 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
     return refuse(request.id, {kInvalidRequest, "method: must be a string", 400});
   request.method = root["method"].str();
   const Value params = root["params"];
-  if (!params.absent() && !params.is_object())
+  if (!params.absent() && !params.is_object() && !is_empty_list(params))
     return refuse(request.id, {kInvalidParams, "params: must be an object", 400});
   if (params.is_object()) request.params = params;
 
@@ -283,7 +287,7 @@ void write_failure(std::string& out, std::string_view id, const Failure& failure
 }
 
 Result<Arguments> read_arguments(Value arguments) {
-  if (!arguments.absent() && !arguments.is_object())
+  if (!arguments.absent() && !arguments.is_object() && !is_empty_list(arguments))
     return base::fail(ErrorCode::invalid_argument, "arguments: must be an object");
   Arguments read;
   const Value message = arguments["message"];

@@ -62,6 +62,8 @@ struct Refusal {
 // Whether the value may be the id of a request, or a progress token: a string or a whole number of at most
 // 1 KiB. Its bytes have no line end.
 bool is_request_id(json::Value id);
+// Whether the value is an empty list: clients in PHP write an empty object like this.
+bool is_empty_list(json::Value value);
 // Reads an object of capabilities.
 Abilities abilities_in(json::Value capabilities);
 // Reads the envelope, and checks that headers and body agree. `root` must outlive the request.

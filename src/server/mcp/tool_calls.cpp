@@ -335,7 +335,8 @@ void call_again(const McpCallPtr& call, Value params) {
 base::Result<protocol::mcp::Arguments> read_input(const agents::ToolInput& input, Value arguments) {
   if (!input.schema) return protocol::mcp::read_arguments(arguments);
   const auto none = json::Document::view_of("{}");
-  const Value given = arguments.absent() ? none.root() : arguments;
+  const bool has_none = arguments.absent() || protocol::mcp::is_empty_list(arguments);
+  const Value given = has_none ? none.root() : arguments;
   const auto problem = input.schema->check(given);
   if (!problem) {
     protocol::mcp::Arguments whole;

@@ -73,6 +73,19 @@ TEST_CASE("MCP: a request of an earlier revision needs no headers, and an unknow
   CHECK(agreed_version("2026-07-28") == "2025-11-25");
 }
 
+TEST_CASE("MCP: an empty list is an empty object, because clients in PHP write it like this") {
+  const auto list = [](const std::string& params) {
+    return R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":)" + params + "}";
+  };
+  CHECK(outcome(list("[]"), {}) == "legacy");
+  CHECK(outcome(list(R"({"_meta":[]})"), {}) == "legacy");
+  CHECK(outcome(list(R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                     R"("io.modelcontextprotocol/clientCapabilities":[]}})"),
+                {"2026-07-28", "tools/list", ""}) == "modern");
+  CHECK(outcome(list("[1]"), {}) == "-32602 400");
+  CHECK(outcome(list("7"), {}) == "-32602 400");
+}
+
 TEST_CASE("MCP: initialize is negotiated also if its header names a version that is not known here") {
   // Java's SDK and Hermes Agent send the header with the newest version that they know.
   const std::string begin =
@@ -102,6 +115,8 @@ TEST_CASE("MCP: arguments become a message, and wrong ones say what is wrong") {
   CHECK(read(R"({"message":"hi","data":null,"files":null,"taskId":null})")->message.parts.size() == 1);
   CHECK(read(R"({"taskId":"t"})")->message.parts.empty());
   CHECK(read("{}").error().for_caller == "message: is missing; say what the agent is to do");
+  CHECK(read("[]").error().for_caller == read("{}").error().for_caller);
+  CHECK(read("[1]").error().for_caller == "arguments: must be an object");
   CHECK(read(R"({"message":3})").error().for_caller == "message: must be a string");
   CHECK(read(R"({"message":"hi","files":{}})").error().for_caller == "files: must be a list");
   CHECK_FALSE(read(R"({"message":"hi","taskId":7})").has_value());
