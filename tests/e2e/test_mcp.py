@@ -177,7 +177,7 @@ class Calls(McpCase):
         self.assertEqual(answered["content"][0]["text"], "answered: blue")
 
 
-N = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+N = {"type": "object", "properties": {"n": {"type": "integer"}, "at": {"type": "object"}}, "required": ["n"]}
 
 
 class OwnSchema(McpCase):
@@ -193,6 +193,8 @@ class OwnSchema(McpCase):
         self.assertIn('{"n":3}', called["content"][0]["text"].replace(" ", ""))
         wrong = self.result(self.ask("tools/call", {"name": "mirror", "arguments": {"n": "x"}}))
         self.assertEqual((wrong["isError"], wrong["content"][0]["text"][:12]), (True, "arguments/n:"))
+        quoted = self.result(self.ask("tools/call", {"name": "mirror", "arguments": {"n": 3, "at": '{"x":1}'}}))
+        self.assertIn('"at":{"x":1}', quoted["content"][0]["text"].replace(" ", ""))
         # Clients in PHP write an empty object as a list.
         empty, as_list = (self.result(self.ask("tools/call", {"name": "mirror", "arguments": given})) for given in ({}, []))
         self.assertEqual((as_list, as_list["isError"]), (empty, True))

@@ -209,10 +209,18 @@ Result<std::string> read_name(Value arguments, std::string_view member) {
                                                      std::to_string(kNamesMax) + " bytes");
 }
 
+// Whether the value is a text that is an object or a list as JSON.
+bool is_quoted(Value value) {
+  const auto inner = json::Document::view_of(value.string(), json::kInString);
+  return inner.root().is_object() || inner.root().is_array();
+}
+
 Result<void> add_files(Value files, Message& message) {
   if (files.absent()) return {};
-  if (!files.is_array()) return base::fail(ErrorCode::invalid_argument, "files: must be a list");
-  for (const Value file : files) {
+  const auto inner = json::Document::view_of(files.string(), json::kInString);
+  const Value list = files.is_string() ? inner.root() : files;
+  if (!list.is_array()) return base::fail(ErrorCode::invalid_argument, "files: must be a list");
+  for (const Value file : list) {
     auto part = a2a::read_file(file, {"mimeType"}, {"data"}, {"uri"});
     if (!part) return base::fail(ErrorCode::invalid_argument, "files: " + part.error().for_caller);
     message.parts.push_back(std::move(*part));
@@ -294,7 +302,8 @@ Result<Arguments> read_arguments(Value arguments) {
   if (!message.absent() && !message.is_string())
     return base::fail(ErrorCode::invalid_argument, "message: must be a string");
   if (!message.string().empty()) read.message.parts.push_back(Part::of_text(message.str()));
-  if (!arguments["data"].absent()) read.message.parts.push_back(Part::of_data(arguments["data"].json()));
+  if (const Value data = arguments["data"]; !data.absent())
+    read.message.parts.push_back(Part::of_data(is_quoted(data) ? task::Json{data.str()} : data.json()));
   if (const auto good = add_files(arguments["files"], read.message); !good) return base::fail(good.error());
   const auto context = read_name(arguments, "contextId"), task = read_name(arguments, "taskId"),
              request = read_name(arguments, "requestId");
@@ -307,6 +316,16 @@ Result<Arguments> read_arguments(Value arguments) {
   if (read.message.parts.empty() && read.task.empty())
     return base::fail(ErrorCode::invalid_argument, "message: is missing; say what the agent is to do");
   return read;
+}
+
+std::string unquoted(Value arguments) {
+  std::string text;
+  Writer out(text);
+  out.object([&] {
+    for (const Value member : arguments)
+      out.key(member.key()).raw(is_quoted(member) ? member.string() : member.raw());
+  });
+  return text;
 }
 
 void write_input_schema(Writer& out) {

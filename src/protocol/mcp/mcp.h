@@ -84,7 +84,12 @@ struct Arguments {
   task::TaskId task;  // to answer, to continue or to wait for
 };
 // Fails with a text for the model that made the call.
+//
+// Claude's clients send an object or a list as its JSON in a text now and then, whatever its declared type
+// is. Such a text counts as what it stands for.
 base::Result<Arguments> read_arguments(json::Value arguments);
+// The object of arguments, with what such texts stand for in their places.
+std::string unquoted(json::Value arguments);
 // Writes a JSON Schema whose values `read_arguments` accepts. Every argument has one type, because Gemini CLI
 // leaves out a tool with an argument without a type. So `data` is declared as an object, although
 // `read_arguments` accepts any JSON. There are no keywords but those that Gemini's API knows: it refuses a

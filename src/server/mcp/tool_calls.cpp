@@ -337,11 +337,16 @@ base::Result<protocol::mcp::Arguments> read_input(const agents::ToolInput& input
   const auto none = json::Document::view_of("{}");
   const bool has_none = arguments.absent() || protocol::mcp::is_empty_list(arguments);
   const Value given = has_none ? none.root() : arguments;
+  const auto whole = [](task::Json data) {
+    protocol::mcp::Arguments read;
+    read.message.parts.push_back(task::Part::of_data(std::move(data)));
+    return read;
+  };
   const auto problem = input.schema->check(given);
-  if (!problem) {
-    protocol::mcp::Arguments whole;
-    whole.message.parts.push_back(task::Part::of_data(given.json()));
-    return whole;
+  if (!problem) return whole(given.json());
+  if (given.is_object()) {
+    std::string mended = protocol::mcp::unquoted(given);
+    if (!input.schema->check_text(mended)) return whole({std::move(mended)});
   }
   if (given["taskId"].is_string()) return protocol::mcp::read_arguments(arguments);
   return base::fail(ErrorCode::invalid_argument, "arguments" + problem->pointer + ": " + problem->reason);

@@ -122,6 +122,24 @@ TEST_CASE("MCP: arguments become a message, and wrong ones say what is wrong") {
   CHECK_FALSE(read(R"({"message":"hi","taskId":7})").has_value());
 }
 
+TEST_CASE("MCP: a text that is an object or a list as JSON is that, as Claude's clients send it") {
+  const auto document = json::Document::parse_view(
+      R"({"message":"[1]","data":"{\"a\": 1}","files":"[{\"name\":\"f\",\"data\":\"YQ==\"}]",)"
+      R"("x":"7","y":"[1"})");
+  REQUIRE(document.has_value());
+  const auto read = read_arguments(document->root());
+  REQUIRE(read.has_value());
+  REQUIRE(read->message.parts.size() == 3);
+  CHECK(read->message.parts[0] == task::Part::of_text("[1]"));
+  CHECK(read->message.parts[1].content == R"({"a": 1})");
+  CHECK(read->message.parts[2].filename == "f");
+  CHECK(unquoted(document->root()) ==
+        R"({"message":[1],"data":{"a": 1},"files":[{"name":"f","data":"YQ=="}],"x":"7","y":"[1"})");
+  const auto words = json::Document::parse_view(R"({"data":"7"})");
+  REQUIRE(words.has_value());
+  CHECK(read_arguments(words->root())->message.parts.at(0).content == R"("7")");
+}
+
 // The first keyword, at any depth, that Gemini's API does not know; empty: there is none.
 std::string unknown_keyword_in(json::Value schema) {
   constexpr std::array<std::string_view, 4> kKnown{"type", "description", "properties", "items"};
