@@ -1,5 +1,7 @@
 #include "protocol/openai/content.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/base64.h"
@@ -75,6 +77,14 @@ Result<Part> read_audio(json::Value audio, const std::string& name) {
   return read_file(audio["data"].string(), false, "audio/" + (format.empty() ? "*" : format), name + ".data");
 }
 
+// LangChain and Open WebUI keep in the content of an assistant what the model's own API has there: its
+// reasoning, and its calls, which are in tool_calls, too.
+bool is_models_own(std::string_view type) {
+  constexpr std::array<std::string_view, 6> kOwn{"reasoning",         "thinking", "reasoning_content",
+                                                 "redacted_thinking", "tool_use", "tool_call"};
+  return std::ranges::count(kOwn, type) > 0;
+}
+
 Result<Part> read_part(json::Value value, const std::string& name) {
   const std::string_view type = value["type"].string();
   const auto text_of = [&](std::string_view member) -> Result<Part> {
@@ -105,9 +115,7 @@ Result<std::vector<Part>> read_content(json::Value content, const std::string& n
   std::size_t index = 0;
   for (const json::Value value : content) {
     const std::string item = json::item_name(name, index++);
-    // LangChain keeps an assistant's reasoning in its content.
-    const std::string_view type = value["type"].string();
-    if (type == "reasoning" || type == "thinking") continue;
+    if (is_models_own(value["type"].string())) continue;
     auto part = read_part(value, item);
     if (!part) return fail(std::move(part.error()));
     parts.push_back(std::move(*part));

@@ -16,7 +16,8 @@
 namespace baton::protocol::openai {
 
 // Reads a string or a list of parts; absent content has no parts. A file that the client has uploaded
-// elsewhere becomes a data part {"file":{"id"}}. Reasoning is left out, as it is where it is an item.
+// elsewhere becomes a data part {"file":{"id"}}. Reasoning is left out, as it is where it is an item, and so
+// are calls, which are no content here.
 base::Result<std::vector<task::Part>> read_content(json::Value content, const std::string& name);
 
 // Writes the parts as the content of an input item of Responses. Data is written as text.

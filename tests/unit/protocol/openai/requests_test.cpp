@@ -100,9 +100,11 @@ TEST_CASE("OpenAI completion: what follows the assistant's last message is new, 
   CHECK_FALSE(asked.run.streams);
 }
 
-TEST_CASE("OpenAI completion: reasoning that LangChain keeps in an assistant's content is left out") {
+TEST_CASE("OpenAI completion: what clients keep of another API in an assistant's content is left out") {
   const Asked asked = completion(R"([{"role":"user","content":"one"},{"role":"assistant","content":[
       {"type":"reasoning","reasoning":"hm"},{"type":"thinking","thinking":"hm","signature":"x"},
+      {"type":"redacted_thinking","data":"x"},{"type":"reasoning_content","reasoning_content":{"text":"hm"}},
+      {"type":"tool_use","id":"c","name":"look","input":{}},{"type":"tool_call","id":"c","name":"look","args":{}},
       {"type":"text","text":"two"}]},{"role":"user","content":"three"}])");
   CHECK(texts(asked) == std::vector<std::string>{"user one", "agent two"});
   CHECK(asked.last_words == "two");
