@@ -46,7 +46,7 @@ class CompletionView final : public chat::RunView {
   void show_one(const task::MessageAdded& added, chat::Frames& out) {
     if (added.message.role == task::Role::agent) return say(added.message, out);
     const auto document = json::Document::view_of(added.message.metadata.text);
-    can_be_asked_ = can_be_asked_ || declares_ask(given_in(document)["tools"]);
+    can_be_asked_ = can_be_asked_ || declares_ask(tools_in(given_in(document)));
   }
 
   void show_one(const task::StatusChanged& changed, chat::Frames& out) {

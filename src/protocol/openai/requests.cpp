@@ -258,7 +258,7 @@ Result<void> read_common(json::Value body, Asked& asked) {
   asked.model = body["model"].str();
   if (!body["stream"].absent() && !body["stream"].is_bool()) return wrong("stream: must be a boolean");
   asked.run.streams = body["stream"].boolean();
-  auto tools = read_tools(body["tools"]);
+  auto tools = read_tools(tools_in(body));
   if (!tools) return fail(std::move(tools.error()));
   asked.run.tools = std::move(*tools);
   return check_metadata(body["metadata"]);
@@ -288,7 +288,7 @@ std::string turns_of(json::Value body, const std::vector<Line>& lines, std::size
   base::Sha256 sha;
   sha.add(body["user"].string());
   std::vector<std::string_view> tools;
-  for (const json::Value tool : body["tools"])
+  for (const json::Value tool : tools_in(body))
     tools.push_back((tool["function"].is_object() ? tool["function"] : tool)["name"].string());
   std::ranges::sort(tools);
   sha.add(std::uint64_t{tools.size()});
@@ -389,6 +389,10 @@ Result<Asked> read_response(json::Value body) {
 json::Value given_in(const json::Document& metadata) {
   const json::Value given = metadata.root()["openai"];
   return given.is_object() ? given : json::Value();
+}
+
+json::Value tools_in(json::Value given) {
+  return given["tool_choice"].string() == "none" ? json::Value() : given["tools"];
 }
 
 std::string turns_in(const task::Json& metadata) {

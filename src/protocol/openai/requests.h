@@ -41,6 +41,9 @@ base::Result<Asked> read_response(json::Value body);
 
 // The metadata of the message that begins a run: the object "openai", or missing.
 json::Value given_in(const json::Document& metadata);
+// The list of tools that the agent may call, in a request's body or in what `given_in` returns; missing if
+// there are none, or the client forbids it to call them (`tool_choice` "none").
+json::Value tools_in(json::Value given);
 // The digest of the whole conversation, which was put there when it was read; empty: none.
 std::string turns_in(const task::Json& metadata);
 // Whether the response may be read again (the request's member `store`).

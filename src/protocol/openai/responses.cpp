@@ -384,7 +384,7 @@ class ResponseView final : public chat::RunView {
       const json::Value value = given[kRepeated[i].first];
       if (!value.absent()) given_[i] = value.raw();
     }
-    can_be_asked_ = declares_ask(given["tools"]);
+    can_be_asked_ = declares_ask(tools_in(given));
   }
 
   void begin(chat::Frames& out) {

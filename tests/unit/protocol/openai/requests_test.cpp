@@ -104,7 +104,7 @@ TEST_CASE("OpenAI completion: what clients keep of another API in an assistant's
   const Asked asked = completion(R"([{"role":"user","content":"one"},{"role":"assistant","content":[
       {"type":"reasoning","reasoning":"hm"},{"type":"thinking","thinking":"hm","signature":"x"},
       {"type":"redacted_thinking","data":"x"},{"type":"reasoning_content","reasoning_content":{"text":"hm"}},
-      {"type":"tool_use","id":"c","name":"look","input":{}},{"type":"tool_call","id":"c","name":"look","args":{}},
+      {"type":"tool_use","id":"c","name":"look","input":{}},{"type":"tool_call","id":"c","name":"look"},
       {"type":"text","text":"two"}]},{"role":"user","content":"three"}])");
   CHECK(texts(asked) == std::vector<std::string>{"user one", "agent two"});
   CHECK(asked.last_words == "two");
@@ -140,6 +140,18 @@ TEST_CASE("OpenAI completion: the result of a tool is for the task that its call
         std::vector<std::string>{"user go",
                                  R"(agent {"toolCall":{"id":"c7","name":"look","arguments":{"n":1}}})"});
   CHECK(asked.run.tools.text == R"([{"name":"look","parameters":{"type":"object"}}])");
+}
+
+TEST_CASE("OpenAI requests: the agent gets no tools if the client forbids it to call them") {
+  const std::string hi = R"([{"role":"user","content":"hi"}])", look = R"({"type":"function","name":"look"})";
+  for (const char* choice : {"\"auto\"", "\"required\"", "null", R"({"type":"function","name":"look"})"}) {
+    const std::string more = ",\"tools\":[" + look + "],\"tool_choice\":" + choice;
+    CHECK(completion(hi, more).run.tools.text == R"([{"name":"look"}])");
+    CHECK(response(hi, more).run.tools.text == R"([{"name":"look"}])");
+  }
+  const std::string none = ",\"tools\":[" + look + "],\"tool_choice\":\"none\"";
+  CHECK(completion(hi, none).run.tools.empty());
+  CHECK(response(hi, none).run.tools.empty());
 }
 
 TEST_CASE("OpenAI completion: arguments that are nested too deep to be given on as JSON stay a text") {
@@ -199,6 +211,9 @@ TEST_CASE("OpenAI requests: a reply knows the request that led to its question b
   CHECK(said(asked, tools + look + "]").turns_before != first);
   CHECK(said(asked, tools + look + "," + note + "]").turns_before ==
         turns_in(said(hello, tools + note + "," + look + "]").run.about));
+  // Or it offers the same tools, to keep the beginning of the request the same, and forbids to call them.
+  CHECK(said(asked, tools + look + R"(],"tool_choice":"none")").turns_before !=
+        turns_in(said(hello, tools + look + "]").run.about));
 
   const Asked begun = response(R"("hello")"), replied = response("[" + asked + "]");
   CHECK(turns_in(begun.run.about) == first);

@@ -249,6 +249,9 @@ TEST_CASE("OpenAI response: a question is text, or a call of the client's tool o
   const Document document = parsed(response(called));
   CHECK((*document.root()["output"].begin())["call_id"].string() == "call_t1_q1");
   CHECK(document.root()["status"].string() == "completed");
+  const std::string forbids =
+      R"({"openai":{"tools":[{"type":"function","name":"ask"}],"tool_choice":"none"}})";
+  CHECK(output(response(run({}, waiting, forbids))) == Lines{"message which colour?"});
   // A login is never asked for by a tool.
   CHECK(output(response(run({}, status(State::auth_required, "log in", "q1"), tools))) ==
         Lines{"message log in"});
@@ -391,6 +394,10 @@ TEST_CASE("OpenAI completion: a question is text, or a call of the client's tool
   const auto called =
       run({}, waiting, R"({"openai":{"tools":[{"type":"function","function":{"name":"ask"}}]}})");
   CHECK(deltas(called).back() == "tool_calls");
+  const auto forbidden =
+      run({}, waiting,
+          R"({"openai":{"tools":[{"type":"function","function":{"name":"ask"}}],"tool_choice":"none"}})");
+  CHECK(deltas(forbidden).back() == "stop");
 }
 
 TEST_CASE("OpenAI completion: a failed run is an error that clients do not repeat") {
