@@ -45,6 +45,27 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kRepeate
     {"user", "null"},
 }};
 
+// The value as JSON. An object gets the members of `otherwise` that it lacks: clients send "text":{}, but a
+// response must have the object whole.
+std::string whole_of(json::Value value, std::string_view otherwise) {
+  const auto document = json::Document::view_of(otherwise);
+  const json::Value all = document.root();
+  bool is_whole = true;
+  for (const json::Value member : all) is_whole = is_whole && !value[member.key()].absent();
+  if (is_whole || !value.is_object()) return std::string(value.raw());
+  std::string text;
+  Writer out(text);
+  out.object([&] {
+    for (const json::Value member : value) {
+      if (!member.is_null() || all[member.key()].missing()) out.key(member.key()).raw(member.raw());
+    }
+    for (const json::Value member : all) {
+      if (value[member.key()].absent()) out.key(member.key()).raw(member.raw());
+    }
+  });
+  return text;
+}
+
 enum class Kind { message, reasoning };
 
 // View: a run as the events of a response.
@@ -381,8 +402,8 @@ class ResponseView final : public chat::RunView {
     const auto document = json::Document::view_of(metadata.text);
     const json::Value given = given_in(document);
     for (std::size_t i = 0; i < kRepeated.size(); ++i) {
-      const json::Value value = given[kRepeated[i].first];
-      if (!value.absent()) given_[i] = value.raw();
+      const auto& [name, otherwise] = kRepeated[i];
+      if (!given[name].absent()) given_[i] = whole_of(given[name], otherwise);
     }
     can_be_asked_ = declares_ask(tools_in(given));
   }

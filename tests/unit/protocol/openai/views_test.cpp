@@ -182,6 +182,22 @@ TEST_CASE("OpenAI response: has every member that Open Responses requires, and r
   CHECK(root["text"]["format"]["type"].string() == "text");
 }
 
+TEST_CASE("OpenAI response: the objects of the request that it repeats are whole") {
+  const auto repeated = [](const std::string& given) {
+    const Document document =
+        parsed(response(run({}, status(State::completed), R"({"openai":{)" + given + "}}")));
+    return document.root()["text"].json().text + document.root()["reasoning"].json().text +
+           document.root()["metadata"].json().text;
+  };
+  // n8n and LibreChat send an empty "text", Codex one without a format.
+  CHECK(repeated(R"("text":{},"reasoning":null)") ==
+        R"({"format":{"type":"text"}}{"effort":null,"summary":null}{})");
+  CHECK(repeated(R"("text":{"verbosity":"low","format":null},"reasoning":{"effort":"high"})") ==
+        R"({"verbosity":"low","format":{"type":"text"}}{"effort":"high","summary":null}{})");
+  CHECK(repeated(R"("text":{"format":{"type":"json_object"}},"metadata":{"a":"b"})") ==
+        R"({"format":{"type":"json_object"}}{"effort":null,"summary":null}{"a":"b"})");
+}
+
 TEST_CASE("OpenAI response: before it has stopped it shows its state without output") {
   std::string queued, working;
   shown(protocol::openai::responses(), {status(State::submitted), asked()}, false, &queued);
