@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -163,10 +164,26 @@ std::size_t news_in(const std::vector<Line>& lines) {
   return news;
 }
 
+// If there is nothing new but instructions, the last of them is what the agent is asked. Some clients ask so
+// on the side, NextChat for a summary of the conversation: it is no answer to a question. So it belongs to no
+// task, and is refused if the server has the conversation.
+void take_instruction(std::vector<Line>& lines, std::size_t news, Asked& asked) {
+  const bool is_known = !asked.previous.empty() || !asked.run.conversation.empty() || asked.is_partial;
+  const bool only_instructs =
+      news < lines.size() && std::all_of(lines.begin() + static_cast<std::ptrdiff_t>(news), lines.end(),
+                                         [](const Line& line) { return line.speaker == Speaker::system; });
+  if (is_known || !only_instructs) return;
+  lines.back().speaker = Speaker::user;
+  for (Line& line : lines) line.task = {};
+  asked.turns_before.clear();
+  asked.run.answers_only.emplace();
+}
+
 // Sorts the lines into what is new and the history. `system`: the texts of the new instructions.
 Result<void> sort_out(std::vector<Line> lines, std::string_view member, Asked& asked,
                       std::vector<std::string>& system) {
   const std::size_t news = news_in(lines);
+  take_instruction(lines, news, asked);
   bool speaks = false;
   for (std::size_t i = news; i < lines.size(); ++i) speaks = speaks || lines[i].speaker == Speaker::user;
   auto& history = asked.run.history.emplace();

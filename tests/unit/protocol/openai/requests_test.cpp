@@ -226,6 +226,30 @@ TEST_CASE("OpenAI requests: a reply knows the request that led to its question b
   }
 }
 
+TEST_CASE("OpenAI requests: an instruction without a message is what the agent is asked, and no answer") {
+  const std::string first = R"({"role":"user","content":"hello"},{"role":"assistant","content":"who?"},)";
+  for (const char* role : {"system", "developer"}) {
+    const std::string sum = R"({"role":")" + std::string(role) + R"(","content":"Sum up."})";
+    for (const Asked& alone : {completion("[" + sum + "]"), response("[" + sum + "]")}) {
+      CHECK(alone.run.message.parts == std::vector{Part::of_text("Sum up.")});
+      CHECK_FALSE(alone.run.history);
+    }
+    const Asked after = completion("[" + first + sum + "]");
+    CHECK(after.run.message.parts == std::vector{Part::of_text("Sum up.")});
+    CHECK(texts(after) == std::vector<std::string>{"user hello", "agent who?"});
+    CHECK(after.turns_before.empty());
+    CHECK(after.run.answers_only == task::TaskId{});
+    const Asked with_ids =
+        response(R"([{"type":"message","role":"assistant","id":"msg_t2_3","content":"who?"},)" + sum + "]");
+    CHECK(with_ids.named.empty());
+    // In a conversation that the server has it could answer a question.
+    CHECK(problem(&read_response, R"("conversation":"c1","input":[)" + sum + "]") == "input");
+    const Asked before = completion("[" + first + sum + R"(,{"role":"user","content":"ann"}])");
+    CHECK(before.run.message.parts == std::vector{Part::of_text("ann")});
+    CHECK_FALSE(before.turns_before.empty());
+  }
+}
+
 TEST_CASE("OpenAI response: items that stand for what the server has name its task") {
   const Asked asked = response(R"([{"role":"developer","content":"Be kind."},{"role":"user","content":"one"},
     {"type":"item_reference","id":"msg_t1_5"},{"type":"reasoning","id":"rs_t1_4","summary":[]},
