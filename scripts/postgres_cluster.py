@@ -137,8 +137,11 @@ class Cluster:
                 self.server.wait()
 
     def environment(self):
+        """Returns the variables of a command that uses this cluster. Its psql is the program itself: Debian's wrapper
+        in /usr/bin takes five times as long."""
         allow = ",".join(setting for setting in self.settings if setting in FAST)
-        return {**os.environ, "PGPASSFILE": str(self.passwords), "BATON_TEST_POSTGRES_ALLOW": allow,
+        path = f"{self.programs}:{os.environ.get('PATH', os.defpath)}"
+        return {**os.environ, "PATH": path, "PGPASSFILE": str(self.passwords), "BATON_TEST_POSTGRES_ALLOW": allow,
                 "BATON_TEST_POSTGRES": f"postgresql://{ROLE}@127.0.0.1:{self.port}/{ROLE}"}
 
     def remove(self):
