@@ -34,8 +34,9 @@ def program_environment():
     return {name: value for name, value in os.environ.items() if not name.startswith("BATON_")}
 
 
-def wait_for(condition, seconds=PATIENCE_S, what="the condition"):
-    """Waits until condition() is true. Returns its result."""
+def wait_for(condition, seconds=PATIENCE_S, what="the condition", pause=0.02):
+    """Waits until condition() is true. Returns its result. `pause`: the seconds between two looks, more of them where a
+    look starts a process."""
     deadline = time.monotonic() + client.scaled(seconds)
     while True:
         value = condition()
@@ -43,7 +44,7 @@ def wait_for(condition, seconds=PATIENCE_S, what="the condition"):
             return value
         if time.monotonic() > deadline:
             raise AssertionError(f"waited in vain for {what}")
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def read_terminal(control):

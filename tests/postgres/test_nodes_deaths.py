@@ -89,7 +89,7 @@ class Turns(nodes.NodesCase):
         self.begin()
         self.nodes[0].freeze()
         leases, seen = "SELECT max(lease_until) AS latest FROM nodes", set()
-        harness.wait_for(lambda: seen.update(self.nodes.query(leases)) or len(seen) > 2, 20, "leases to be renewed")
+        self.wait_rows(lambda: seen.update(self.nodes.query(leases)) or len(seen) > 2, 20, "leases to be renewed")
         self.assertEqual(self.at(1, Rpc01).get(self.task).state, "working")
         self.nodes[0].thaw()
         self.nodes[0].is_up = True

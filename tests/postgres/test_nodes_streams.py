@@ -172,8 +172,8 @@ class Webhooks(nodes.SharedNodesCase):
                 self.assert_heard(receiver, paths)
 
     def assert_heard(self, receiver, paths):
-        harness.wait_for(lambda: self.nodes.query("SELECT delivery_key FROM deliveries WHERE due_ms IS NOT NULL") == [],
-                         what="all deliveries")
+        due = "SELECT delivery_key FROM deliveries WHERE due_ms IS NOT NULL"
+        self.wait_rows(lambda: self.nodes.query(due) == [], client.PATIENCE_S, "all deliveries")
         left = "SELECT task_key, event_number FROM deliveries WHERE state = 'waiting'"
         self.assertEqual(self.nodes.query(left), [], "nobody would deliver them any more")
         for path in paths:
