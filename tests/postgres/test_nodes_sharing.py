@@ -35,7 +35,7 @@ class QueuedTurns(nodes.SharedNodesCase):
     def test_turns_that_wait_at_a_full_node_are_taken_by_idle_ones(self):
         at, context = self.at(0, agent="slow"), client.new_id()
         sent = [at.send("x", wait=False, context=context).id for _ in range(4)]
-        harness.wait_for(lambda: len(working(at, context)) >= len(self.nodes.all), 5, "a turn on each node")
+        harness.wait_for(lambda: len(working(at, context)) >= len(self.nodes.all), 20, "a turn on each node")
         self.assertEqual([node.metric("baton_turns_running") for node in self.nodes], [1] * len(self.nodes.all))
         self.assertEqual(len(working(at, context)), len(self.nodes.all))
         self.nodes.gate("slow", "all")
@@ -91,7 +91,7 @@ class DifferentAgents(nodes.NodesCase):
         self.wait_end(task, index=2, agent="counter")
         asked = self.at(1, agent="phone").begin("为我购买一部新手机").id
         self.nodes[1].kill()
-        harness.wait_for(lambda: self.at(0).list()["totalSize"] >= 0, 5, "the others to serve")
+        harness.wait_for(lambda: self.at(0).list()["totalSize"] >= 0, 20, "the others to serve")
         self.nodes[1].start()
         self.assertEqual(self.at(1, agent="phone").get(asked).state, "input-required")
         self.assertEqual(self.at(1, agent="phone").answer(asked, "Android").state, "completed")
@@ -99,7 +99,7 @@ class DifferentAgents(nodes.NodesCase):
     def test_queued_turns_are_taken_only_by_nodes_that_have_the_agent(self):
         at, context = self.at(0, agent="slow"), client.new_id()
         sent = [at.send("x", wait=False, context=context).id for _ in range(3)]
-        harness.wait_for(lambda: len(working(at, context)) == 2, 5, "a turn on both nodes that have it")
+        harness.wait_for(lambda: len(working(at, context)) == 2, 20, "a turn on both nodes that have it")
         self.assertEqual([node.metric("baton_turns_running") for node in self.nodes], [1, 0, 1])
         self.nodes.gate("slow", "all")
         for task in sent:

@@ -162,7 +162,7 @@ class Webhooks(nodes.SharedNodesCase):
                 self.wait_end(task, index=1)
                 items = [item.block.result for item in following.rest() if item.kind in ("status", "artifact")]
                 receiver.wait_state("TASK_STATE_COMPLETED", path=path)
-                harness.wait_for(lambda: len(receiver.of(path)) >= len(items), 5, "all deliveries")
+                harness.wait_for(lambda: len(receiver.of(path)) >= len(items), what="all deliveries")
                 self.assertEqual([delivery.task for delivery in receiver.of(path)], items)
 
     def test_configs_of_sends_through_the_proxy_hear_every_status_once_in_order(self):

@@ -96,7 +96,7 @@ class Going(nodes.SharedNodesCase):
 
     @classmethod
     def prepare(cls, all_nodes):
-        # A long grace, because an agent that did not get the cancel would be waited for.
+        # A long grace, because an agent that did not get the cancel would be waited for. The bounds below are far less.
         all_nodes.change_card("slow", cancel_grace_s=60, concurrency=1)
 
     def test_an_answer_on_another_node_goes_on_and_a_follower_on_the_third_sees_the_rest(self):
@@ -121,7 +121,7 @@ class Going(nodes.SharedNodesCase):
         for number in range(20):
             self.at(1).answer(task, "ask", wait=False)
             following.until("input-required")
-        self.assertLess(time.monotonic() - began, client.scaled(5))
+        self.assertLess(time.monotonic() - began, client.scaled(12), "20 looks take 20 s")
         self.at(number % 3).cancel(task)
         self.assertEqual(following.rest()[-1].state, "canceled")
 
@@ -137,11 +137,11 @@ class Going(nodes.SharedNodesCase):
             canceled = self.at(1, agent="slow").cancel(task)
             self.assertEqual(stream.rest()[-1].status["state"], "canceled")
             self.assertEqual(following.rest()[-1].status["state"], "canceled")
-            self.assertLess(time.monotonic() - began, client.scaled(2))
+            self.assertLess(time.monotonic() - began, client.scaled(20))
             self.assertIn(canceled.state, ("canceled", "working"))
             self.assertEqual(self.at(1, agent="slow").get(task).state, "canceled")
             # The worker's only slot is free again and the worker is the same one, so it did get the cancel.
-            harness.wait_for(lambda: self.nodes[0].metric("baton_turns_running") == 0, 2, "the place to be free")
+            harness.wait_for(lambda: self.nodes[0].metric("baton_turns_running") == 0, 20, "the place to be free")
             self.assertLessEqual(workers, set(self.nodes[0].children()))
 
     def test_a_message_to_a_running_task_on_another_node_waits_and_is_taken_up_once(self):
