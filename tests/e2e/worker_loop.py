@@ -18,11 +18,13 @@ def gates():
 
 
 def serve(begin, look_at_gates, waiting=None):
-    """Gives each turn to `begin`, and calls `look_at_gates` again and again. A turn in `waiting` that is canceled is
-    removed from it and fails. Returns when no more turns will come."""
+    """Gives each turn to `begin`, and calls `look_at_gates` again and again, but not while `waiting`, the turns that
+    wait for a gate, is empty. A turn in it that is canceled is removed from it and fails. Returns when no more turns
+    will come."""
     begun = []  # pieces of a line, which may be long
     while True:
-        if select.select([0], [], [], 0.02)[0]:
+        is_idle = waiting is not None and not waiting
+        if select.select([0], [], [], None if is_idle else 0.02)[0]:
             read = os.read(0, 1 << 20)
             if not read:
                 return

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const held = new Map(); // turn: the function that continues it
+const held = new Map(); // turn: its gate
+let looks; // the timer, while turns are held
 
 const say = (turn, line) => process.stdout.write(`${JSON.stringify({ ...line, turn })}\n`);
 const textOf = (message) => message.parts.map((part) => part.text ?? "").join("");
@@ -37,6 +38,7 @@ const deeds = {
     say(order.turn, { type: "status", message: "holding" });
     piece(order.turn, "one ", false, false);
     held.set(order.turn, gate);
+    looks ??= setInterval(lookAtGates, 20);
   },
   ask(order, rest) {
     say(order.turn, { type: "ask", message: `Which colour for ${rest}?` });
@@ -76,9 +78,12 @@ function lookAtGates() {
     piece(turn, "two", true, true);
     say(turn, { type: "done", message: "released" });
   }
+  if (held.size === 0) {
+    clearInterval(looks);
+    looks = undefined;
+  }
 }
 
-setInterval(lookAtGates, 20);
 const lines = createInterface({ input: process.stdin });
 lines.on("line", (line) => {
   const order = JSON.parse(line);
