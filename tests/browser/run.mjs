@@ -101,7 +101,8 @@ async function runAll() {
   await Promise.all([server.start(), operated.start()]);
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox"],
+    // Without a GPU, Chromium would compute one (SwiftShader, for Debian's GPU rasterization) to draw the pages.
+    args: ["--no-sandbox", "--disable-gpu"],
     timeout: scaled(patience),
   });
   try {
