@@ -25,7 +25,7 @@ namespace {
 
 // Development and sanitizer builds decode ten times as slowly, so they use less input.
 #ifdef NDEBUG
-constexpr std::size_t kSize = 1 << 18;
+constexpr std::size_t kSize = 1 << 16;
 #else
 constexpr std::size_t kSize = 1 << 15;
 #endif
@@ -299,8 +299,10 @@ std::vector<Case> the_rest() {
        {"data: ", "x#", "\n\n", ""},
        [](const std::string& text) {
          protocol::SseReader reader;
+         bool is_good = true;
          for (const char& byte : text)
-           REQUIRE(reader.feed({&byte, 1}, [](const protocol::SseEvent&) { return true; }));
+           is_good = reader.feed({&byte, 1}, [](const protocol::SseEvent&) { return true; }) && is_good;
+         REQUIRE(is_good);
        }},
       {"SSE comments",
        {"", ": x#\n\n", "", ""},
