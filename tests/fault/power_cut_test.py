@@ -69,7 +69,7 @@ class PowerCut(unittest.TestCase):
                    for _ in range(SENDERS)]
         for sender in senders:
             sender.start()
-        harness.wait_for(lambda: len(acknowledged) >= least, 60, what=f"{least} answers")
+        harness.wait_for(lambda: len(acknowledged) >= least, 300, what=f"{least} answers")
         known = list(acknowledged)
         self.cut_power()
         stop.set()
