@@ -14,8 +14,8 @@ import machine
 import readme
 import samples
 from context import Context, Places
-from suites import (command, crowds, hop, models, node_deaths, node_events, node_streams, nodes, peers, plan, postgres,
-                    purge, sizes, stored, throughput, tools, traces)
+from suites import (command, crowds, hop, models, node_deaths, node_events, node_streams, nodes, pairs, peers, plan,
+                    postgres, purge, sizes, stored, throughput, tools, traces)
 
 
 SUITES = {
@@ -46,7 +46,9 @@ def read_arguments():
     parser.add_argument("--store", choices=("postgres",), help="measure on that store instead, in a cluster of its own")
     parser.add_argument("--nodes", type=int, default=3, metavar="N",
                         help="with --store postgres: how many Batons share a database where several do (3)")
-    parser.add_argument("--rounds", type=int, help="rounds of each measurement (3)")
+    parser.add_argument("--against", type=pathlib.Path, metavar="FOLDER",
+                        help="measure next to another checkout instead, in which `scripts/bench --quick` has run")
+    parser.add_argument("--rounds", type=int, help="rounds of each measurement (3; with --against 9)")
     parser.add_argument("--seconds", type=int, help="seconds of each measurement (2)")
     parser.add_argument("--only", action="append", choices=[*SUITES, *ON_POSTGRES], metavar="NAME",
                         help=f"only this; may be given more than once: {', '.join(SUITES)}; with --store postgres: "
@@ -63,7 +65,9 @@ def read_arguments():
         parser.error(f"with --store postgres, and only with it: {', '.join(ON_POSTGRES)}")
     if given.readme and (given.only or given.store or given.quick):
         parser.error("--readme needs all measurements, and none of them --quick")
-    given.rounds = given.rounds or (1 if given.quick else 3)
+    if given.against and (given.only or given.store or given.readme):
+        parser.error("--against measures rows of its own: without --only, --store and --readme")
+    given.rounds = given.rounds or (1 if given.quick else 9 if given.against else 3)
     given.seconds = given.seconds or (1 if given.quick else 2)
     return given
 
@@ -95,6 +99,11 @@ def main():
     delays = [float(delay) for delay in given.flush_delay_ms.split(",") if delay]
     context = Context(Places(HERE.parents[1], given.build.resolve(), work), given.rounds, given.seconds, given.quick,
                       delays, given.nodes)
+    suites = ON_POSTGRES if given.store else SUITES
+    if given.against:
+        root = given.against.resolve()
+        context.other = Places(root, root / "build/release", work, load=context.places)
+        suites = {"pairs": pairs.run}
     facts = machine.facts(context.places)
     broken = []
 
@@ -103,7 +112,7 @@ def main():
             given.out.write_text(page_of(context, facts, broken), encoding="utf-8")
 
     try:
-        for name, suite in (ON_POSTGRES if given.store else SUITES).items():
+        for name, suite in suites.items():
             if given.only and name not in given.only:
                 continue
             try:

@@ -12,6 +12,7 @@ class Places:
     root: pathlib.Path   # of the project
     build: pathlib.Path  # of the release
     work: pathlib.Path   # files of this run, on a disk
+    load: "Places | None" = None  # whose programs make the load on this project's servers, if not its own
 
     @property
     def bench(self):
@@ -46,6 +47,7 @@ class Context:
     quick: bool
     flush_delays_ms: list[float]
     nodes: int = 3  # nodes that share a database
+    other: Places | None = None  # another checkout, whose servers `pairs` measures next to this one's
     sections: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     targets: list[Target] = dataclasses.field(default_factory=list)
     figures: list[Figure] = dataclasses.field(default_factory=list)  # of scripts/SIZING.md

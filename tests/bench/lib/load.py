@@ -27,7 +27,7 @@ def _file_with(places, text):
 def wrk(server, body, connections, seconds, ids_file=None, path=None, counts_refusals=False, pause_ms=None):
     """Runs wrk. Sends GETs if there is no body. "failures" counts requests without an answer or without status 200,
     "refused" those answered with an error. `pause_ms` is the average pause of each connection before a request."""
-    places = server.places
+    places = server.places.load or server.places
     threads = 1 if connections < 16 else 2
     command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s",
                *_headers(server.version, "-H", " "), "-s", str(places.bench / "wrk/requests.lua"),
@@ -41,7 +41,7 @@ def wrk(server, body, connections, seconds, ids_file=None, path=None, counts_ref
 
 
 def _client(server, what, body, *options):
-    places = server.places
+    places = server.places.load or server.places
     return [str(places.program("baton_bench_client")), what, "--port", str(server.port), "--path", server.path,
             "--body", _file_with(places, body), *_headers(server.version, "--header", ""), *options]
 

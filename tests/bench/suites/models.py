@@ -41,8 +41,9 @@ class Callers:
 
     def __init__(self, server, count, words, completes=False):
         path, model = ("/v1/chat/completions", ["model"]) if completes else (None, [])
+        places = server.places.load or server.places
         self.process = subprocess.Popen(
-            ["node", server.places.bench / "client/model_callers.mjs", server.url(path), str(count), words, *model],
+            ["node", places.bench / "client/model_callers.mjs", server.url(path), str(count), words, *model],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
@@ -62,9 +63,9 @@ class Callers:
         return found
 
 
-def measure(context, turns, pace, completes=False):
+def measure(context, turns, pace, completes=False, places=None):
     seconds = max(context.seconds, 2)
-    with PacedModel(context.places) as model, ModelBaton(context.places, model) as server:
+    with PacedModel(context.places) as model, ModelBaton(places or context.places, model) as server:
         with a2a.Caller(server, "1.0") as caller:
             caller.task(a2a.send("1.0", "1 token, 10 a second", message_id="warm"))
         before = settled_kib(server)
