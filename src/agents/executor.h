@@ -124,6 +124,9 @@ struct DelegateRequest {
   // Replaces the rest of the task's budget as the child's budget, and the task's budget then does not
   // refuse the child. For undoing the work of a task that has used up its own budget.
   std::optional<task::Budget> budget = {};
+  // The child undoes the work of a plan's step, so it begins although the task is being canceled and the turn
+  // does not know that yet.
+  bool undoes = false;
 };
 
 // How a turn ended. Exactly one of these ends every turn.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agents/plan/plan_failures.h"
 #include "agents/plan/plan_place.h"
 #include "marks.h"
 
@@ -135,11 +136,24 @@ void PlanLog::check_choice(const PlanRecord& record) {
   if (!is_loop && before) say(record.path + " has chosen twice");
 }
 
+bool PlanLog::undoes_itself(const std::string& path) const {
+  const auto found = agents::find_at(plan_, path);
+  const auto* last = facts_.attempts(path);
+  if (found.step == nullptr || found.step->on_failure != agents::PlanStep::OnFailure::compensate)
+    return false;
+  return last != nullptr && !last->open && !last->called_off && !last->end.failure.empty() &&
+         !agents::is_tried_again(*found.step, *last);
+}
+
 std::vector<std::string> PlanLog::to_undo() const {
   std::vector<std::string> paths;
   std::vector<std::string> done(facts_.done().rbegin(), facts_.done().rend());
   // Steps that have lost, and so were being undone already, come first.
   std::ranges::stable_partition(done, [&](const auto& path) { return !facts_.lost_around(path).empty(); });
+  // Steps that undo themselves, and that failed in the turn in which the plan was given up, come before them.
+  std::vector<std::string> failed(facts_.failed().rbegin(), facts_.failed().rend());
+  std::erase_if(failed, [&](const auto& path) { return !undoes_itself(path); });
+  done.insert(done.begin(), failed.begin(), failed.end());
   for (const std::string& path : done) {
     const auto found = agents::find_at(plan_, path);
     if (found.step == nullptr || !found.step->compensation) continue;

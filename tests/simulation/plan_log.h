@@ -50,6 +50,7 @@ class PlanLog {
   void begin(const agents::PlanRecord& record, const std::string& call, bool is_late);
   void note_end(const agents::PlanRecord& record);
   void check_choice(const agents::PlanRecord& record);
+  bool undoes_itself(const std::string& path) const;
   std::vector<std::string> to_undo() const;
   void add(const task::Subagent& event);
   void take(const std::string& call);

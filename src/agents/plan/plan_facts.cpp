@@ -44,6 +44,7 @@ void PlanFacts::add(const PlanRecord& record) {
       attempts.open = false;
       attempts.ended = record.at;
       attempts.end = end;
+      attempts.called_off = end.failure == "canceled" && end.text == kNotNeeded;
       attempts.tokens += record.tokens;
       tokens_ += record.tokens;
       children_ += record.children;
@@ -88,7 +89,9 @@ void PlanFacts::add(const PlanRecord& record) {
 // Gives the attempt a successful end, for the step that undoes it.
 void PlanFacts::take_late(const PlanCall& late) {
   Attempts& attempts = attempts_[late.path];
-  if (attempts.number == late.attempt && !attempts.open) attempts.end = {};
+  if (attempts.number != late.attempt || attempts.open) return;
+  attempts.end = {};
+  attempts.called_off = false;
 }
 
 const PlanFacts::Attempts* PlanFacts::attempts(const std::string& path) const {

@@ -56,6 +56,8 @@ PlanCall parse_call(const std::string& name);
 inline constexpr char kDoneLate[] = "done";  // the text of such a `gone`
 // The failure of a step whose input could not be made; it is not tried again, and its state is "failed".
 inline constexpr char kBadInput[] = "input";
+// The text with which the run ends an attempt as "canceled". The child, if there is one, is told to stop.
+inline constexpr char kNotNeeded[] = "it was no longer needed";
 
 class PlanFacts {
  public:
@@ -66,6 +68,7 @@ class PlanFacts {
     PlanEnd end;
     base::Timestamp first{};  // when the first one began
     std::int64_t tokens = 0;  // of all of them
+    bool called_off = false;  // the run has ended the last one, which had neither failed nor completed
   };
 
   void add(const PlanRecord& record);

@@ -89,8 +89,11 @@ bool PlanRun::take(const DelegateResult& result) {
   // attempt.
   base::Timestamp ended = world_.now;
   if (result.task) ended = std::clamp(result.task->status.at, std::min(attempts->begun, ended), ended);
-  record({What::end, call.path, call.attempt, ended, kind_of(result), result.error, result.tokens,
-          result.children});
+  // A step that got no child because the task is being canceled has not failed, and has nothing to undo.
+  const bool is_called_off = world_.canceled && !facts_.undoing() && !result.task && !result.error.empty() &&
+                             !is_undoing_below(plan_.root.id, call.path);
+  record({What::end, call.path, call.attempt, ended, is_called_off ? "canceled" : kind_of(result),
+          is_called_off ? kNotNeeded : result.error, result.tokens, result.children});
   return true;
 }
 
@@ -136,7 +139,7 @@ void PlanRun::cancel_below(const std::string& path, bool spares_undoing) {
   });
   for (const std::string& one : open) {
     const int number = facts_.attempts(one)->number;
-    record({What::end, one, number, world_.now, "canceled", "it was no longer needed"});
+    record({What::end, one, number, world_.now, "canceled", kNotNeeded});
     std::string call = name_of_call(one, number);
     if (unbegun.contains(call)) continue;
     record({What::cancel, one, number});
@@ -239,6 +242,8 @@ PlanRun::Standing PlanRun::undo() {
   // first.
   if (!facts_.canceled().empty() && !is_late)
     return {State::running, static_cast<int>(facts_.canceled().size()), {}};
+  settle_unnoticed();
+  if (is_left()) return {};
   PlanEnd end = *facts_.undoing();
   std::vector<std::string> sentences;
   std::vector<std::string> done(facts_.done().rbegin(), facts_.done().rend());
@@ -246,7 +251,8 @@ PlanRun::Standing PlanRun::undo() {
   if (facts_.has_losers())
     std::ranges::stable_partition(
         done, [this](const std::string& one) { return !facts_.lost_around(one).empty(); });
-  // Compensations of failed steps have begun, too. Such a step may also be done, if its cancel came too late.
+  // Failed steps that undo themselves may have begun to, too. Such a step may also be done, if its cancel
+  // came too late.
   if (const auto own = undoing_themselves(); !own.empty()) {
     const std::unordered_set<std::string> known(own.begin(), own.end());
     std::erase_if(done, [&](const std::string& one) { return known.contains(one); });
@@ -295,8 +301,43 @@ bool PlanRun::has_begun(const PlanStep& step, const PlanPlace& at) const {
   return is_plain && has_begun(*step.steps.front(), place_in(at, *step.steps.front()));
 }
 
-// The paths of the failed steps whose own compensations (OnFailure::compensate) have begun, the last one
-// first.
+// Settles the completed or failed steps around others that have a compensation and that no walk has seen to
+// end: their last child stopped in the turn in which the run was given up, or completed although it had been
+// canceled.
+void PlanRun::settle_unnoticed() {
+  bool may_be = false;
+  for_each_step(plan_.root,
+                [&](const PlanStep& step) { may_be |= step.compensation && !step.steps.empty(); });
+  if (!may_be) return;
+  std::vector<std::string> ended = facts_.done();
+  ended.insert(ended.end(), facts_.failed().begin(), facts_.failed().end());
+  std::unordered_set<std::string> known;
+  only_looks_ = true;
+  for (const std::string& path : ended) {
+    // The steps around it, the innermost one first.
+    for (auto end = path.rfind('/'); end != std::string::npos; end = path.rfind('/', end - 1)) {
+      std::string around = path.substr(0, end);
+      if (around.back() == ']') around.resize(around.rfind('['));
+      if (!known.insert(around).second) break;
+      const StepAt found = find_at(plan_, around);
+      if (found.step != nullptr && found.step->compensation && !found.step->steps.empty())
+        walk(*found.step, found.place);
+    }
+  }
+  only_looks_ = false;
+}
+
+// Whether the step at `path`, which is no part of a compensation, has failed and is not tried again.
+bool PlanRun::has_failed(const PlanStep& step, const std::string& path) const {
+  if (is_undoing_below(plan_.root.id, path)) return false;
+  if (const PlanEnd* end = facts_.settled(path)) return !end->failure.empty();
+  const auto* last = facts_.attempts(path);
+  const bool has_ended = last != nullptr && !last->open && !last->called_off;
+  return has_ended && !last->end.failure.empty() && !is_tried_again(step, *last);
+}
+
+// The paths of the failed steps that undo themselves (OnFailure::compensate), the last one first. The
+// compensation of one may not have begun, if the walk was put off or the run given up when the step failed.
 std::vector<std::string> PlanRun::undoing_themselves() const {
   std::vector<std::string> paths;
   if (!plan_.undoes) return paths;
@@ -305,8 +346,9 @@ std::vector<std::string> PlanRun::undoing_themselves() const {
     const StepAt found = find_at(plan_, *path);
     if (found.step == nullptr || found.step->on_failure != OnFailure::compensate) continue;
     const PlanStep& compensation = *found.step->compensation;
-    if (has_begun(compensation, place_in(found.place, compensation)) && known.insert(*path).second)
-      paths.push_back(*path);
+    const bool undoes =
+        has_begun(compensation, place_in(found.place, compensation)) || has_failed(*found.step, *path);
+    if (undoes && known.insert(*path).second) paths.push_back(*path);
   }
   return paths;
 }
@@ -315,6 +357,7 @@ std::vector<std::string> PlanRun::undoing_themselves() const {
 // Continues the compensations of failed steps, which the walk may not reach any more.
 PlanRun::Standing PlanRun::undo_losers() {
   Standing all{State::done, 0, {}};
+  if (facts_.has_losers()) settle_unnoticed();
   const std::vector<std::string> own = undoing_themselves();
   if (!facts_.has_losers() && own.empty()) return all;
   std::unordered_set<std::string> busy;
@@ -356,15 +399,16 @@ PlanRun::Standing PlanRun::walk(const PlanStep& step, const PlanPlace& at) {
     if (unwinds()) return {};
     const bool is_leaf = step.steps.empty();
     // A failed route may be one whose conditions could not be compared: that is not tried again.
-    const bool is_kept = step.compensation || step.kind == StepKind::parallel || step.kind == StepKind::map ||
-                         step.kind == StepKind::loop ||
-                         (step.kind == StepKind::route && now.state == State::failed);
+    const bool is_decided = step.kind == StepKind::parallel || step.kind == StepKind::map ||
+                            step.kind == StepKind::loop ||
+                            (step.kind == StepKind::route && now.state == State::failed);
+    const bool is_kept = step.compensation || (is_decided && !only_looks_);
     if (!is_leaf && is_kept && now.state != State::running)
       record({What::settle, at.path, 0, {}, now.end.failure, now.end.text});
   }
   if (now.state != State::failed) return now;
   if (step.on_failure == OnFailure::goes_on) return {State::done, 0, {}};
-  if (step.on_failure == OnFailure::compensate && !facts_.undoing()) {
+  if (step.on_failure == OnFailure::compensate && (only_looks_ || !facts_.undoing())) {
     const Standing undone = walk(*step.compensation, place_in(at, *step.compensation));
     if (undone.state == State::running) return undone;
     if (undone.state == State::failed)
@@ -395,6 +439,8 @@ PlanRun::Standing PlanRun::walk_kind(const PlanStep& step, const PlanPlace& at) 
 
 PlanRun::Standing PlanRun::walk_agent(const PlanStep& step, const PlanPlace& at) {
   const auto* last = facts_.attempts(at.path);
+  if (only_looks_ && (last == nullptr || last->open || last->called_off || is_tried_again(step, *last)))
+    return {};
   if (last == nullptr) return begin(step, at, 1);
   const int number = last->number;
   if (last->open && step.timeout.count() > 0) {
@@ -457,6 +503,7 @@ base::Result<DelegateRequest> PlanRun::request_for(const PlanStep& step, const P
   request.label = label_of(step, at);
   request.shows_replies = step.shows_replies && !facts_.undoing();
   request.agent = step.agent;
+  request.undoes = plan_.undoes && is_undoing_below(plan_.root.id, at.path);
   if (step.kind == StepKind::ask) {
     request.agent = step.for_auth ? kAskAuthAgent : kAskAgent;
     auto question = values_.fill(step.question, at);
@@ -519,7 +566,7 @@ PlanRun::Standing PlanRun::walk_branches(const PlanStep& step, const PlanPlace& 
   branches.all = static_cast<int>(step.steps.size());
   if (step.kind == StepKind::map) {
     if (!facts_.chosen(at.path)) {
-      if (is_put_off()) return {};
+      if (only_looks_ || is_put_off()) return {};
       const auto count = values_.count_items(step, at);
       if (is_left()) return {};
       if (!count)
@@ -565,9 +612,11 @@ PlanRun::Standing PlanRun::join(const PlanStep& step, const PlanPlace& at, const
   const bool best = step.join.rule == Rule::best_effort;
   const bool is_done = best ? branches.done > 0 || branches.all == 0 : branches.done >= wanted;
   if (branches.is_decided(step.join)) {
-    if (is_done && (step.join.rule == Rule::any || step.join.rule == Rule::n_of))
-      lose_rest(step, at, branches, wanted);
-    cancel_below(at.path, true);
+    if (!only_looks_) {
+      if (is_done && (step.join.rule == Rule::any || step.join.rule == Rule::n_of))
+        lose_rest(step, at, branches, wanted);
+      cancel_below(at.path, true);
+    }
     if (is_done) return {State::done, 0, {}};
     if (branches.all < wanted)
       return failed("failed", "step " + label_of(step, at) + " has fewer branches than must succeed");
@@ -598,7 +647,7 @@ void PlanRun::lose_rest(const PlanStep& step, const PlanPlace& at, const Branche
 
 PlanRun::Standing PlanRun::walk_route(const PlanStep& step, const PlanPlace& at) {
   if (!facts_.chosen(at.path)) {
-    if (is_put_off()) return {};
+    if (only_looks_ || is_put_off()) return {};
     int chosen = -1;
     for (std::size_t index = 0; index < step.whens.size() && chosen < 0; ++index) {
       const auto holds = values_.holds(step.whens[index], at);
@@ -618,6 +667,7 @@ PlanRun::Standing PlanRun::walk_route(const PlanStep& step, const PlanPlace& at)
 PlanRun::Standing PlanRun::walk_loop(const PlanStep& step, const PlanPlace& at) {
   while (true) {
     const int index = facts_.chosen(at.path).value_or(-1);
+    if (only_looks_ && index < 0) return {};
     if (index >= 0) {
       const Standing now = walk(*step.steps.front(), place_of_iteration(at, step, index));
       if (now.state != State::done) return now;
@@ -626,7 +676,7 @@ PlanRun::Standing PlanRun::walk_loop(const PlanStep& step, const PlanPlace& at) 
     // iteration's number is 0.
     PlanPlace from = at;
     from.iterations.emplace_back(&step, std::max(index, 0));
-    if (is_put_off()) return {};
+    if (!only_looks_ && is_put_off()) return {};
     bool may_go_on = index < 0 && step.until;
     if (!may_go_on) {
       const auto holds = values_.holds(step.condition, from);
@@ -636,6 +686,7 @@ PlanRun::Standing PlanRun::walk_loop(const PlanStep& step, const PlanPlace& at) 
       may_go_on = *holds != step.until;
     }
     if (!may_go_on || index + 1 >= step.most) return {State::done, 0, {}};
+    if (only_looks_) return {};
     record({What::choose, at.path, index + 1});
   }
 }
@@ -646,6 +697,7 @@ PlanRun::Standing PlanRun::walk_wait(const PlanStep& step, const PlanPlace& at) 
     if (attempts->end.failure.empty()) return {State::done, 0, {}};
     return {State::failed, 0, attempts->end};
   }
+  if (only_looks_) return {};
   if (!facts_.due(at.path)) {
     if (is_put_off()) return {};
     const auto time = json::Document::view_of(step.time.text);

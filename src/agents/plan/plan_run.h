@@ -10,7 +10,8 @@
 // first. Undoing has a budget of its own, as large as the run's; its time is that of the run's budget plus
 // `undo_grace`. Completed steps in branches that have lost (a join needs only some branches) are undone
 // while the plan continues. A compensation that has begun runs to its end, whatever becomes of the steps
-// around it, unless the time for undoing is over.
+// around it, unless the time for undoing is over. A step that ended in the turn in which the run ends counts
+// like one that ended before: it is undone if it completed, and undoes itself if it failed.
 //
 // Threads: not thread-safe. Blocks on the disk where a step's input refers to earlier results.
 #pragma once
@@ -103,7 +104,9 @@ class PlanRun {
   bool is_undoing_late() const;
   Standing undo();
   Standing undo_losers();
+  void settle_unnoticed();
   std::vector<std::string> undoing_themselves() const;
+  bool has_failed(const PlanStep& step, const std::string& path) const;
   bool has_begun(const PlanStep& step, const PlanPlace& at) const;
   bool is_undoing_below(const std::string& around, const std::string& path) const;
   void say_not_undone(PlanEnd& end, const std::vector<std::string>& sentences) const;
@@ -123,6 +126,7 @@ class PlanRun {
   PlanFacts& facts_;
   const World world_;
   bool is_wanted_always_ = false;  // while children are begun again: all of them must be
+  bool only_looks_ = false;  // the walk finds out what has ended, and neither begins nor cancels anything
   PlanValues values_;
   Step step_;
   std::optional<PlanEnd> refused_;  // the budget's refusal in this walk

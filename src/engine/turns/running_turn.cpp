@@ -568,7 +568,7 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
   };
   const Next next = state_.with([&](State& state) {
     // A plan that does not know of the cancel yet must learn that its step has not begun, to undo the others.
-    const bool is_unaware = state.cancel_requested && !(undoes_ && state.is_undoing);
+    const bool is_unaware = state.cancel_requested && !(undoes_ && (state.is_undoing || request.undoes));
     if (state.phase != Phase::running || state.outcome || (is_unaware && !undoes_)) return Next{};
     const int nth = ++state.calls[request.id];
     const bool too_many = state.children + state.awaited_at_begin >= children_max_;

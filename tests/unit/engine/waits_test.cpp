@@ -360,6 +360,34 @@ TEST_CASE("Plan: a canceled plan's turn may run until it has undone its steps") 
   CHECK(canceled.get());
 }
 
+TEST_CASE("Plan: while it is canceled without its knowledge, only children that undo its steps begin") {
+  EngineBench bench(plan_that_undoes());
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  auto canceled = bench.cancel_later({"t1"});
+  REQUIRE(bench.scripted().wait_for([&] { return turn->canceled; }));
+  turn->sink->delegate(call("goes on"));
+  agents::DelegateRequest undoes = call("undoes");
+  undoes.undoes = true;
+  turn->sink->delegate(undoes);
+  const auto child = bench.helper().next();
+  REQUIRE(child);
+  CHECK(bench.scripted().wait_for([&] { return turn->delivered.size() == 1; }));
+  CHECK(ids_of(turn->delivered) == Ids{"goes on"});
+  agents::Waits at_once;
+  at_once.until = in(0);
+  turn->sink->finish(at_once);
+  const auto next = bench.scripted().next();
+  REQUIRE(next);
+  CHECK(next->turn.canceled);
+  CHECK_FALSE(child->canceled);
+  child->sink->finish(agents::Done{});
+  next->sink->finish(agents::Canceled{"undone"});
+  CHECK(bench.wait(accepted->key)->state == State::canceled);
+  CHECK(canceled.get());
+}
+
 TEST_CASE("Waits: a canceled task whose work is on another server has one more turn, which learns of it") {
   EngineBench::Options options;
   options.settings.ends_work_elsewhere = true;

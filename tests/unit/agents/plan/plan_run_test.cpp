@@ -503,6 +503,113 @@ TEST_CASE("PlanRun: after a cancel, a failed step that undoes itself ends that b
   CHECK(failure(step) == "step car could not be undone: step car/return (agent a) failed: closed");
 }
 
+TEST_CASE("PlanRun: a step that fails in the turn in which the run is given up undoes itself") {
+  for (const bool is_canceled : {true, false}) {
+    CAPTURE(is_canceled);
+    Run run(kHalfDone);
+    run.turn();
+    run.turn({run.done("p/hotel#1")});
+    run.canceled = is_canceled;
+    if (!is_canceled) run.budget.tokens = 100;
+    run.taken.tokens = 500;
+    const auto step = run.turn({run.failed("p/car#1", "flat tyre")});
+    CHECK(run.begun == Words{"car/return=return"});
+    REQUIRE(step.begins.size() == 1);
+    CHECK(step.begins.front().undoes);
+    run.turn({run.done("p/car/return#1")});
+    CHECK(run.begun == Words{"hotel/undo=undo"});
+    const auto last = run.turn({run.done("p/hotel/undo#1")});
+    REQUIRE(last.end);
+    CHECK(last.end->failure == (is_canceled ? "canceled" : "budget"));
+  }
+}
+
+TEST_CASE("PlanRun: after a cancel, a step that was refused its child has nothing to undo") {
+  Run run(kHalfDone);
+  run.turn();
+  auto step = run.turn({run.done("p/hotel#1")});
+  REQUIRE(step.begins.size() == 1);
+  CHECK_FALSE(step.begins.front().undoes);
+  run.canceled = true;
+  run.turn({DelegateResult{"p/car#1", std::nullopt, "the task is being canceled", 0, 0}});
+  CHECK(run.begun == Words{"hotel/undo=undo"});
+  step = run.turn({DelegateResult{"p/hotel/undo#1", std::nullopt, "agent not found", 0, 0}});
+  CHECK(failure(step) == "step hotel could not be undone: step hotel/undo (agent a) failed: agent not found");
+}
+
+namespace {
+
+std::string trip_in(const std::string& start, const std::string& end, const std::string& more = {}) {
+  return start + R"({"id": "trip", "compensate": {"id": "undo", "agent": "a", "input": "undo"}, )" + more +
+         R"("sequence": [{"id": "x", "agent": "a"}, {"id": "y", "agent": "a"}]})" + end;
+}
+
+constexpr char kSequence[] = R"({"id": "p", "sequence": [)";
+constexpr char kThen[] = R"(, {"id": "then", "agent": "a"}]})";
+constexpr char kUndoesItself[] = R"("on_failure": "compensate", )";
+
+}  // namespace
+
+TEST_CASE("PlanRun: a sequence that completes in the turn in which the run is canceled is undone") {
+  Run run(trip_in(kSequence, kThen));
+  run.turn();
+  run.turn({run.done("p/trip/x#1")});
+  run.canceled = true;
+  run.turn({run.done("p/trip/y#1")});
+  CHECK(run.begun == Words{"trip/undo=undo"});
+  CHECK(run.turn({run.done("p/trip/undo#1")}).end);
+}
+
+TEST_CASE("PlanRun: a sequence is undone if its canceled last step completes, or if it had failed before") {
+  const auto canceled_in_y = [](Run& run) {
+    run.turn();
+    run.turn({run.done("p/trip/x#1")});
+    run.canceled = true;
+    CHECK(run.turn().cancels == Words{"p/trip/y#1"});
+  };
+  Run late(trip_in(kSequence, kThen));
+  canceled_in_y(late);
+  late.turn({late.done("p/trip/y#1")});
+  CHECK(late.begun == Words{"trip/undo=undo"});
+  for (const bool undoes_itself : {false, true}) {
+    CAPTURE(undoes_itself);
+    const std::string text = trip_in(kSequence, kThen, undoes_itself ? kUndoesItself : "");
+    Run stopped(text);
+    canceled_in_y(stopped);
+    CHECK(stopped.turn({stopped.failed("p/trip/y#1", "stopped")}).end);
+    CHECK(stopped.begun.empty());
+    Run failed(text);
+    failed.turn();
+    failed.turn({failed.done("p/trip/x#1")});
+    failed.canceled = true;
+    CHECK(failed.turn({failed.failed("p/trip/y#1", "full")}).end.has_value() == !undoes_itself);
+    CHECK(failed.begun == (undoes_itself ? Words{"trip/undo=undo"} : Words{}));
+  }
+}
+
+TEST_CASE("PlanRun: a sequence that has lost and completes in spite of its cancel is undone") {
+  Run run(trip_in(R"({"id": "p", "join": "any", "parallel": [)", R"(, {"id": "other", "agent": "a"}]})"));
+  run.turn();
+  run.turn({run.done("p/trip/x#1")});
+  auto step = run.turn({run.done("p/other#1")});
+  CHECK(step.cancels == Words{"p/trip/y#1"});
+  step = run.turn({run.done("p/trip/y#1")});
+  CHECK_FALSE(step.end);
+  CHECK(run.begun == Words{"trip/undo=undo"});
+  CHECK(run.turn({run.done("p/trip/undo#1")}).end);
+}
+
+TEST_CASE("PlanRun: an iteration that completes in the turn in which the run is canceled is undone") {
+  Run run(trip_in(R"({"id": "p", "over": [1, 2], "map": )", "}"));
+  run.turn();
+  run.turn({run.done("p[1]/trip/x#1")});
+  run.canceled = true;
+  auto step = run.turn({run.done("p[1]/trip/y#1")});
+  CHECK(step.cancels == Words{"p[0]/trip/x#1"});
+  run.turn({run.failed("p[0]/trip/x#1", "stopped")});
+  CHECK(run.begun == Words{"p[1]/trip/undo=undo"});
+}
+
 TEST_CASE("PlanRun: the error says once that a failed step could not undo itself") {
   Run run(kHalfDone);
   run.turn();
