@@ -1,5 +1,6 @@
 #include "cli/ops_session.h"
 
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -16,6 +17,13 @@ constexpr int kTriesMax = 5;
 constexpr std::chrono::seconds kRetryAfter{1};  // the server's Retry-After; the header itself is not read
 // A search stops after so many tasks whose ids only contain the text. An exact match among them still wins.
 constexpr std::size_t kNamedMax = 1'000, kNamedShown = 5;
+
+struct OptionName {
+  std::string_view member, option;
+};
+constexpr std::array kOptionNames{OptionName{"age_min_s", "--age"}, OptionName{"attempts_min", "--attempts"},
+                                  OptionName{"children", "--own-children"},
+                                  OptionName{"overlapSeconds", "--overlap"}};
 
 // Ids that Baton makes begin with a zero; keys do not.
 bool is_key(std::string_view text) {
@@ -98,6 +106,7 @@ bool OpsSession::find_tasks_in(OpsFilter& filter) {
 void OpsSession::complain(const client::CallError& error, const std::string& path) {
   code_ = interrupt_.pending() ? kExitInterrupted : kExitNoAnswer;
   if (code_ == kExitInterrupted) return;
+  if (const auto typed = error_of_option(error.text)) return console_.error(printable_line(*typed));
   std::string line = printable_line(api_.url_of(path)) + ": " + printable_line(error.text);
   if (error.status == 401) line += "; set BATON_TOKEN to a viewer's or operator's token";
   console_.error(line);
@@ -114,6 +123,14 @@ std::optional<json::Document> OpsSession::read_answer(client::OperatorApi::Answe
   code_ = kExitNoAnswer;
   console_.error("the server's answer is invalid; is there an operator API at " +
                  printable_line(api_.url_of("")) + "?");
+  return std::nullopt;
+}
+
+std::optional<std::string> error_of_option(std::string_view error) {
+  for (const auto& [member, option] : kOptionNames) {
+    if (error.starts_with(member) && error.substr(member.size()).starts_with(":"))
+      return std::string(option).append(error.substr(member.size()));
+  }
   return std::nullopt;
 }
 

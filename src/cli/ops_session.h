@@ -45,6 +45,10 @@ class OpsSession {
   int code_ = 0;
 };
 
+// If the server's error is about a member that has another name as an option, returns the error of that
+// option: "--age: must be a whole number", not "age_min_s: ...".
+std::optional<std::string> error_of_option(std::string_view error);
+
 // Appends the parameters that are not empty: "/tasks?state=failed&limit=50".
 std::string with_query(std::string path, const OpsFilter& parameters);
 

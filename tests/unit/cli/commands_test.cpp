@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "cli/exit_code.h"
+#include "cli/ops_session.h"
 
 namespace baton::cli::commands_test {
 namespace {
@@ -18,6 +19,15 @@ TEST_CASE("Commands: the suggested next command names server and agent unless th
   client.a2a = "0.3";
   CHECK(command_line(client, {"get", "t1"}) ==
         "baton get t1 --url http://h:1 --agent 'table report' --a2a 0.3");
+}
+
+TEST_CASE("Operator's commands: an error about a member of the API names the option that the user typed") {
+  CHECK(error_of_option("age_min_s: must be a whole number from 0 to 9") ==
+        "--age: must be a whole number from 0 to 9");
+  CHECK(error_of_option("attempts_min: is too long") == "--attempts: is too long");
+  CHECK(error_of_option("overlapSeconds: must be less") == "--overlap: must be less");
+  CHECK_FALSE(error_of_option("agent: is too long"));
+  CHECK_FALSE(error_of_option("children of the task go on"));
 }
 
 TEST_CASE("Exit codes: every state has its own meaning for a script") {
