@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -58,6 +59,7 @@ class FakePeers final : public store::Peers {
     report_ = std::move(report);
   }
   base::Result<std::vector<store::Node>> nodes() const override {
+    if (before_nodes) before_nodes();
     std::lock_guard lock(mutex_);
     ++reads_;
     return nodes_;
@@ -124,6 +126,9 @@ class FakePeers final : public store::Peers {
     std::lock_guard lock(mutex_);
     return followed_;
   }
+
+  // Called when this node is about to read the nodes. Set it before the node starts.
+  std::function<void()> before_nodes;
 
   std::atomic<bool> alone = false, leading = true, followed = false, in_touch = true, hearing = true;
 

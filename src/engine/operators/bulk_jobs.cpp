@@ -92,6 +92,10 @@ bool BulkJobs::is_left(const store::BulkJob& job) const {
 }
 
 base::Result<void> BulkJobs::give_up(const store::BulkJob& job) {
+  // The program may have finished counting, and then stopped, after `job` was read.
+  const auto now = store_.bulk_job(job.key);
+  if (!now) return fail(now.error());
+  if (now->counted) return {};
   auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned});
   if (abandoned) {
     spdlog::warn("bulk job {} ({}) of {} is abandoned, because the program ended while it counted the tasks",
@@ -193,7 +197,7 @@ void BulkJobs::count_more(const CountingPtr& counting) {
   if (goes_on) return;
   spdlog::warn("cannot count the tasks of bulk job {}, which is abandoned: {}", counting->key.value,
                goes_on.error().for_log.empty() ? goes_on.error().for_caller : goes_on.error().for_log);
-  static_cast<void>(write(store::BulkState{counting->key, store::BulkJob::State::abandoned}));
+  drop(counting->key);
 }
 
 // Returns whether there are more pages.
@@ -285,8 +289,16 @@ base::Result<task::BulkJobKey> BulkJobs::write_down(const BulkRequest& request,
   if (!key) return key;
   auto written = write_items(*key, tasks);
   if (written) written = write(store::BulkState{*key, store::BulkJob::State::running});
-  if (!written) return fail(std::move(written.error()));
-  return key;
+  if (written) return key;
+  drop(*key);
+  return fail(std::move(written.error()));
+}
+
+// Abandons a job that could not be recorded whole. If the store cannot write that now, tries again later.
+void BulkJobs::drop(task::BulkJobKey key) {
+  const auto dropped = write(store::BulkState{key, store::BulkJob::State::abandoned});
+  if (dropped || !base::may_pass(dropped.error())) return;
+  background_.again([this, key] { background_.run_low([this, key] { drop(key); }); });
 }
 
 // Writes a job in the state `preparing`.

@@ -90,6 +90,7 @@ class BulkJobs {
   base::Result<std::vector<task::TaskKey>> find(const store::TaskFilter& filter, std::int64_t most) const;
   base::Result<task::BulkJobKey> write_down(const BulkRequest& request,
                                             const std::vector<task::TaskKey>& tasks);
+  void drop(task::BulkJobKey key);
   base::Result<void> write(store::OperatorWrite write);
   bool is_runner() const { return peers_ == nullptr || peers_->leads(); }
   bool is_left(const store::BulkJob& job) const;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <functional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -201,6 +202,65 @@ TEST_CASE("BulkJobs: a job that a node was recording is abandoned once that node
   peers.alone = true;
   CHECK(once(bench, {1}, abandoned).key.value == 1);
   CHECK(state(2) == JobState::preparing);
+}
+
+TEST_CASE("BulkJobs: a job whose node counted its tasks and left just now still waits for confirmation") {
+  const auto node = [](store::NodeId id) {
+    store::Node made;
+    made.id = id;
+    return made;
+  };
+  test::FakePeers peers;
+  peers.set_nodes(std::vector{node(test::FakePeers::kSelf), node(test::FakePeers::kOther)});
+  // Called once the jobs have been read.
+  std::atomic<bool> counts{false};
+  std::function<void()> count;
+  peers.before_nodes = [&] {
+    if (counts.exchange(false)) count();
+  };
+  EngineBench::Options options;
+  options.wiring.peers = &peers;
+  EngineBench bench(options);
+  bench.engine().settle();
+  const auto write = [&](const store::OperatorWrite& what) {
+    return bench.store().write(what) && bench.store().commit();
+  };
+  for (const std::int64_t key : {1, 2, 3}) {
+    store::BulkJob job;
+    job.key = {key};
+    job.actor = "olga";
+    job.action = "cancel";
+    job.reason = "a storm";
+    job.node = test::FakePeers::kOther;
+    REQUIRE(write(job));
+  }
+  count = [&] { write(store::BulkCount{{2}, 5, true}); };
+  counts = true;
+  peers.set_nodes(std::vector{node(test::FakePeers::kSelf)});
+  for (const std::int64_t key : {1, 3}) {
+    CHECK(once(bench, {key}, [](const store::BulkJob& job) {
+            return job.state == store::BulkJob::State::abandoned;
+          }).key.value == key);
+  }
+  CHECK(bench.store().bulk_job({2})->state == store::BulkJob::State::preparing);
+  CHECK(bench.store().bulk_job({2})->counted);
+}
+
+TEST_CASE("BulkJobs: a job whose tasks cannot be written down is abandoned at once") {
+  std::atomic<int> groups_left{0};
+  EngineBench::Options options;
+  options.faults.group = [&](int) {
+    store::GroupFaults faults;
+    faults.commit_fails = --groups_left == 0;
+    return faults;
+  };
+  EngineBench bench(options);
+  delayed(bench, 1);
+  groups_left = 2;  // the group of the job, and that of its tasks
+  CHECK_FALSE(bench.engine().bulk_jobs().create(request(BulkAction::cancel, 1)));
+  const auto jobs = bench.store().bulk_jobs(10);
+  REQUIRE(jobs->size() == 1);
+  CHECK(jobs->front().state == store::BulkJob::State::abandoned);
 }
 
 TEST_CASE("BulkJobs: delete removes ended tasks and refuses others, with an outcome for each task") {
