@@ -246,7 +246,7 @@ PlanRun::Standing PlanRun::undo() {
   if (is_left()) return {};
   PlanEnd end = *facts_.undoing();
   std::vector<std::string> sentences;
-  std::vector<std::string> done(facts_.done().rbegin(), facts_.done().rend());
+  std::vector<std::string> done = to_undo();
   // The undoing of lost branches has begun already, so their steps come first.
   if (facts_.has_losers())
     std::ranges::stable_partition(
@@ -327,6 +327,19 @@ void PlanRun::settle_unnoticed() {
   only_looks_ = false;
 }
 
+// The paths of the completed steps that have a compensation, the last one first. A compensation and its parts
+// are not undone.
+std::vector<std::string> PlanRun::to_undo() const {
+  std::vector<std::string> paths;
+  if (!plan_.undoes) return paths;
+  for (auto path = facts_.done().rbegin(); path != facts_.done().rend(); ++path) {
+    const StepAt found = find_at(plan_, *path);
+    const bool is_undone = found.step != nullptr && found.step->compensation;
+    if (is_undone && !is_undoing_below(plan_.root.id, *path)) paths.push_back(*path);
+  }
+  return paths;
+}
+
 // Whether the step at `path`, which is no part of a compensation, has failed and is not tried again.
 bool PlanRun::has_failed(const PlanStep& step, const std::string& path) const {
   if (is_undoing_below(plan_.root.id, path)) return false;
@@ -379,11 +392,11 @@ PlanRun::Standing PlanRun::undo_losers() {
     if (!unwinds()) undo_at(path, facts_.lost_around(path));
   }
   const std::unordered_set<std::string> known(own.begin(), own.end());
-  const std::vector<std::string> done = facts_.done();
-  for (auto path = done.rbegin(); path != done.rend() && !unwinds(); ++path) {
-    const std::string branch = facts_.lost_around(*path);
-    if (branch.empty() || busy.contains(branch) || known.contains(*path)) continue;
-    undo_at(*path, branch);
+  for (const std::string& path : to_undo()) {
+    if (unwinds()) break;
+    const std::string branch = facts_.lost_around(path);
+    if (branch.empty() || busy.contains(branch) || known.contains(path)) continue;
+    undo_at(path, branch);
   }
   if (!busy.empty()) all.state = State::running;
   return all;

@@ -105,6 +105,7 @@ class PlanRun {
   Standing undo();
   Standing undo_losers();
   void settle_unnoticed();
+  std::vector<std::string> to_undo() const;
   std::vector<std::string> undoing_themselves() const;
   bool has_failed(const PlanStep& step, const std::string& path) const;
   bool has_begun(const PlanStep& step, const PlanPlace& at) const;

@@ -599,6 +599,22 @@ TEST_CASE("PlanRun: a sequence that has lost and completes in spite of its cance
   CHECK(run.turn({run.done("p/trip/undo#1")}).end);
 }
 
+TEST_CASE("PlanRun: a step of a compensation is not undone, although it has a compensation") {
+  Run run(R"({"id": "p", "sequence": [
+      {"id": "hotel", "agent": "a", "compensate": {"id": "undo", "sequence": [
+        {"id": "refund", "agent": "a", "input": "refund",
+         "compensate": {"id": "charge", "agent": "a", "input": "charge"}},
+        {"id": "tell", "agent": "a", "input": "tell"}]}},
+      {"id": "then", "agent": "a"}]})");
+  run.turn();
+  run.turn({run.done("p/hotel#1")});
+  run.turn({run.failed("p/then#1", "no")});
+  CHECK(run.begun == Words{"hotel/undo/refund=refund"});
+  run.turn({run.done("p/hotel/undo/refund#1")});
+  CHECK(run.begun == Words{"hotel/undo/tell=tell"});
+  CHECK(run.turn({run.done("p/hotel/undo/tell#1")}).end);
+}
+
 TEST_CASE("PlanRun: an iteration that completes in the turn in which the run is canceled is undone") {
   Run run(trip_in(R"({"id": "p", "over": [1, 2], "map": )", "}"));
   run.turn();
