@@ -255,6 +255,17 @@ TEST_CASE("Catalogue: one report has the problems of all cards") {
   CHECK(lines == expected);
 }
 
+TEST_CASE("Catalogue: a plan's output that has not the form of a step's input is refused") {
+  for (const std::string output :
+       {R"({"txt":"x"})", R"({"text":{"a":"x"}})", R"({"files":"/message/files"})"}) {
+    CAPTURE(output);
+    Bench bench;
+    bench.folder.write("p/card.json",
+                       card(R"({"executor":"workflow","plan":{"agent":"x","output":)" + output + "}}"));
+    CHECK(bench.report().find("/baton/plan/output") != std::string::npos);
+  }
+}
+
 TEST_CASE("Catalogue: a folder that is missing or empty is refused") {
   Bench bench;
   CHECK(bench.report() == ": contains no folder with a card.json; `baton init` makes one");
