@@ -125,8 +125,25 @@ class PlanReader {
       if (step.kind == StepKind::agent || from[member].absent()) continue;
       problem(place + "/" + member, "is only allowed for steps with an agent");
     }
+    read_needless(from, place, step.kind);
     if (!is_leaf && !from["timeout_s"].absent())
       problem(place + "/timeout_s", "is only allowed for steps with an agent and for questions");
+  }
+
+  // Notes the members that steps of this kind do not have.
+  void read_needless(Value from, const std::string& place, StepKind kind) {
+    const bool is_map = kind == StepKind::map, is_loop = kind == StepKind::loop;
+    const bool has_branches = is_map || kind == StepKind::parallel;
+    const auto check = [&](const char* member, bool is_allowed, const char* where) {
+      if (is_allowed || from[member].absent()) return;
+      places_.without_effect.push_back(
+          {place + "/" + member, std::string("is only allowed for steps with ") + where});
+    };
+    check("over", is_map, "a map");
+    for (const char* member : {"join", "concurrency"}) check(member, has_branches, "parallel or a map");
+    check("max", is_map || is_loop, "a loop or a map");
+    for (const char* member : {"while", "until"}) check(member, is_loop, "a loop");
+    check("auth", kind == StepKind::ask, "a question");
   }
 
   void read_kind(Value from, const std::string& place, Value what, PlanStep& step) {
@@ -238,7 +255,7 @@ class PlanReader {
     const auto members =
         std::ranges::count_if(kMembers, [&](std::string_view member) { return !from[member].absent(); });
     if (members > 1)
-      places_.several_tests.push_back(
+      places_.without_effect.push_back(
           {place, "must have only one of value, all, any, not, skill and tag; \"all\" combines conditions"});
     for (const auto& [name, test] : {std::pair{"all", Test::all}, {"any", Test::any}, {"not", Test::none}}) {
       if (from[name].absent()) continue;

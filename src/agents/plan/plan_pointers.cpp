@@ -83,7 +83,7 @@ class PointerChecks {
       : places_(places), problems_(problems) {}
 
   void run(const Plan& plan) {
-    problems_.insert(problems_.end(), places_.several_tests.begin(), places_.several_tests.end());
+    problems_.insert(problems_.end(), places_.without_effect.begin(), places_.without_effect.end());
     check_input(plan.output, places_.plan + "/output");
     check_inputs(plan.root);
     for (const auto& [pointer, place, step] : places_.conditions) {
@@ -124,7 +124,8 @@ class PointerChecks {
   void check_files(std::string pointer, const std::string& place) {
     const std::size_t before = problems_.size();
     check_pointer(pointer, place);
-    if (pointer == "/item" || problems_.size() > before) return;
+    if (problems_.size() > before) return;
+    if (pointer == "/item") return check_file_item(place);
     const std::size_t mark = pointer.rfind('/');
     const std::string last = pointer.substr(mark + 1);
     const bool is_index =
@@ -136,9 +137,38 @@ class PointerChecks {
                          "as /message/files/0");
   }
 
+  // Only a list of files has files as its items.
+  void check_file_item(const std::string& place) {
+    const PlanStep* map = repeating(StepKind::map);
+    const auto over = json::Document::view_of(map->over.text);
+    if (!over.root().is_string() || !names_files(over.root().string()))
+      problem(place, "\"/item\" is not a file, because the map goes over no list of files");
+  }
+
   void check_over(const task::Json& over, const std::string& place) {
     const auto document = json::Document::view_of(over.text);
-    if (document.root().is_string()) check_pointer(document.root().str(), place);
+    if (document.root().is_string()) return check_pointer(document.root().str(), place);
+    check_strings(document.root(), place);
+  }
+
+  // The innermost map or loop whose iterations the reader is in; null if there is none.
+  const PlanStep* repeating(StepKind kind) const {
+    // The reader is a loop: its condition is read.
+    if (reader_ != nullptr && kind == StepKind::loop && reader_->kind == kind) return reader_;
+    for (const PlanStep* one = reader_; one != nullptr && one->parent != nullptr; one = one->parent) {
+      if (one->parent->kind == kind && one->parent->compensation.get() != one) return one->parent;
+    }
+    return nullptr;
+  }
+
+  // Checks a pointer that begins with /item, /index or /iteration.
+  void check_repeated(const std::string& pointer, const std::string& place) {
+    const std::string name = pointer.substr(0, pointer.find('/', 1));
+    const bool is_round = name == "/iteration";
+    if (repeating(is_round ? StepKind::loop : StepKind::map) == nullptr)
+      return problem(place, "\"" + pointer + "\" has a value only within a " + (is_round ? "loop" : "map"));
+    if (name != "/item" && name != pointer)
+      problem(place, "\"" + pointer + "\" has no value, because " + name + " is a number");
   }
 
   void check_strings(Value value, const std::string& place) {
@@ -159,7 +189,7 @@ class PointerChecks {
     const auto is_root = [&](std::string_view root) {
       return pointer == root || pointer.starts_with(std::string(root) + "/");
     };
-    if (is_root("/item") || is_root("/index") || is_root("/iteration")) return;
+    if (is_root("/item") || is_root("/index") || is_root("/iteration")) return check_repeated(pointer, place);
     if (is_root("/message"))
       return check_member(pointer, 8, {"text", "data", "metadata", "files", "parts"}, place);
     if (!is_root("/steps"))
@@ -181,7 +211,17 @@ class PointerChecks {
   void check_member(const std::string& pointer, std::size_t length, const std::vector<std::string>& members,
                     const std::string& place) {
     const std::string rest = pointer.substr(std::min(pointer.size(), length + 1));
-    if (std::ranges::find(members, rest.substr(0, rest.find('/'))) != members.end()) return;
+    const std::string member = rest.substr(0, rest.find('/'));
+    const bool is_text = member == "text" || member == "state" || member == "error" || member == "task";
+    if (std::ranges::find(members, member) == members.end())
+      return wrong_member(pointer, length, members, place);
+    if (is_text && member.size() < rest.size())
+      problem(place, "\"" + pointer + "\" has no value, because " +
+                         pointer.substr(0, length + 1 + member.size()) + " is a text");
+  }
+
+  void wrong_member(const std::string& pointer, std::size_t length, const std::vector<std::string>& members,
+                    const std::string& place) {
     problem(place, "\"" + pointer + "\" must continue after " + pointer.substr(0, length) + " with one of " +
                        base::comma_separated(members));
   }

@@ -31,8 +31,8 @@ struct PlanPlaces {
     const PlanStep* step;
   };
   std::vector<Compared> compared;
-  // The errors of conditions that have several tests. Only one of these would count.
-  std::vector<json::SchemaProblem> several_tests;
+  // The errors of members that would have no effect, such as all tests of a condition but one.
+  std::vector<json::SchemaProblem> without_effect;
 };
 
 // The pointer of a {{pointer}}: the text between the braces without the blanks around it.

@@ -465,6 +465,11 @@ PlanSources::Items PlanValues::read_items(const PlanStep& map, const PlanPlace& 
     }
   } else if (!items.list.value.is_array()) {
     items.problem = "its items must be a list, but \"over\" is " + what_was_found(items.list.value);
+  } else if (map.over.text.find("{{") != std::string::npos) {
+    std::string filled;
+    json::Writer out(filled);
+    fill_value(out, items.list.value, at);
+    items.list = parsed_value(std::move(filled));
   }
   if (items.problem.empty()) {
     for (const Value one : items.list.value) items.values.push_back(one);

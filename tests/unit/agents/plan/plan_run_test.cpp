@@ -157,6 +157,14 @@ TEST_CASE("PlanRun: a map over an empty list is done, and a text that holds a li
         "step each failed: its items must be a list, but /steps/list/text is the string \"x and y\"");
 }
 
+TEST_CASE("PlanRun: pointers in the list of a map are filled in") {
+  Run run(R"({"id": "p", "over": ["{{/message/data/a}}", "and {{/message/data/b}}", 3],
+      "map": {"id": "one", "agent": "a", "input": "{{/item}}"}})",
+          of_data(R"({"a": {"n": 1}, "b": "b"})"));
+  run.turn();
+  CHECK(run.begun == Words{R"(p[0]/one={"n": 1})", "p[1]/one=and b", "p[2]/one=3"});
+}
+
 TEST_CASE("PlanRun: a map over a member of data that is named files goes over that member") {
   Run run(each_over("data/files"));
   run.turn();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace plan_test {
 namespace {
@@ -116,6 +118,79 @@ TEST_CASE("read_plan: files are those of the message or of a step") {
     CHECK(files(pointer) == "/plan/sequence/1/input/files: '" + std::string(pointer) +
                                 "' must be a list of files, such as /message/files, or one of them, such as "
                                 "/message/files/0\n");
+  }
+}
+
+TEST_CASE("read_plan: a pointer to an item or a round is refused outside a map or loop") {
+  const auto uses = [](const std::string& pointer, const std::string& more = "") {
+    return "{'agent':'x','input':'{{" + pointer + "}}'" + more + "}";
+  };
+  const std::string outside = "' has a value only within a ";
+  CHECK(problems_of(uses("/item/name")) == "/plan/input: '/item/name" + outside + "map\n");
+  CHECK(problems_of(uses("/index")) == "/plan/input: '/index" + outside + "map\n");
+  CHECK(problems_of(uses("/iteration")) == "/plan/input: '/iteration" + outside + "loop\n");
+  const std::string over = ",'over':'/message/data'",
+                    rounds = ",'max':2,'while':{'value':'/iteration','less':1}";
+  CHECK(problems_of("{'map':" + uses("/item/name", ",'compensate':" + uses("/index")) + over + "}") == "");
+  CHECK(problems_of("{'loop':" + uses("/iteration") + rounds + "}") == "");
+  CHECK(problems_of("{'map':" + plain("a") + over + ",'compensate':" + uses("/item") + "}") ==
+        "/plan/compensate/input: '/item" + outside + "map\n");
+  CHECK(problems_of("{'map':" + plain("a") + ",'over':'/item/list'}") ==
+        "/plan/over: '/item/list" + outside + "map\n");
+  CHECK(problems_of(sequence("{'map':" + plain("a") + over + "}", ",'output':'{{/item}}'")) ==
+        "/plan/output: '/item" + outside + "map\n");
+}
+
+TEST_CASE("read_plan: a pointer into a text or a number is refused") {
+  const auto uses = [](const std::string& pointer) {
+    return problems_of("{'map':" + sequence(plain("a") + ",{'agent':'x','input':'{{" + pointer + "}}'}") +
+                       ",'over':'/message/data'}");
+  };
+  CHECK(uses("/steps/a/text") == "");
+  CHECK(uses("/steps/a/text/0") ==
+        "/plan/map/sequence/1/input: '/steps/a/text/0' has no value, because "
+        "/steps/a/text is a text\n");
+  CHECK(uses("/message/text/x") ==
+        "/plan/map/sequence/1/input: '/message/text/x' has no value, because "
+        "/message/text is a text\n");
+  CHECK(uses("/index/0") ==
+        "/plan/map/sequence/1/input: '/index/0' has no value, because /index is a number\n");
+}
+
+TEST_CASE("read_plan: an item is a file only if the map goes over a list of files") {
+  const auto over = [](const std::string& list) {
+    return problems_of("{'map':{'agent':'x','input':{'files':['/item']}},'over':" + list + "}");
+  };
+  CHECK(over("'/message/files'") == "");
+  for (const char* list : {"'/message/data/files'", "[1,2]"})
+    CHECK(over(list) ==
+          "/plan/map/input/files: '/item' is not a file, because the map goes over no list of files\n");
+}
+
+TEST_CASE("read_plan: pointers in the list of a map are checked") {
+  const auto over = [](const std::string& pointer) {
+    return problems_of(sequence("{'map':" + plain("a") + ",'over':['one','{{" + pointer + "}}']}"));
+  };
+  CHECK(over("/message/text") == "");
+  CHECK(over("/steps/b/text") ==
+        "/plan/sequence/0/over: '/steps/b/text' names a step that is not in the plan\n");
+}
+
+TEST_CASE("read_plan: a member that the step's kind does not have is refused, but a begun run keeps it") {
+  const std::string only = " is only allowed for steps with ";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {plain("a", ",'over':'/message/data','max':3"),
+       "/plan/over:" + only + "a map\n/plan/max:" + only + "a loop or a map\n"},
+      {sequence(plain("a"), ",'join':'any','concurrency':2"),
+       "/plan/join:" + only + "parallel or a map\n/plan/concurrency:" + only + "parallel or a map\n"},
+      {parallel(plain("a"), ",'until':{'skill':'s'},'while':{'skill':'s'}"),
+       "/plan/while:" + only + "a loop\n/plan/until:" + only + "a loop\n"},
+      {plain("a", ",'auth':true"), "/plan/auth:" + only + "a question\n"}};
+  for (const auto& [plan, problems] : cases) {
+    CHECK(problems_of(plan) == problems);
+    std::string begun = plan;
+    std::ranges::replace(begun, '\'', '"');
+    CHECK(agents::read_begun_plan(begun) != nullptr);
   }
 }
 
