@@ -208,6 +208,15 @@ TEST_CASE("PlanRun: a text that is a number is compared as a number") {
   CHECK(decided(when(R"("contains": 5)"), R"({"a": "room 15"})") == "yes");
 }
 
+TEST_CASE("PlanRun: a text that is true or false is compared as that") {
+  CHECK(decided(when(R"("equals": true)"), R"({"a": "true\n"})") == "yes");
+  CHECK(decided(when(R"("equals": true)"), R"({"a": "false"})") == "no");
+  CHECK(decided(when(R"("equals": "false")"), R"({"a": false})") == "yes");
+  CHECK(decided(when(R"("differs": false)"), R"({"a": "true"})") == "yes");
+  CHECK(decided(when(R"("equals": false)"), "{}") == "no");
+  CHECK(decided(when(R"("equals": true)"), R"({"a": 1})") == "no");
+}
+
 TEST_CASE("PlanRun: values that cannot be compared fail the step, and the error shows both") {
   CHECK(decided(when(R"("greater": 5)"), R"({"a": "many"})") ==
         "step p failed: /message/data/a is \"many\", which cannot be compared with 5");
