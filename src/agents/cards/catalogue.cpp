@@ -140,7 +140,7 @@ class Loader {
       problem(card,
               {"", "the folder's name may contain only a-z 0-9 - _ . and must begin with a letter or digit"});
     }
-    agent.read_at = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+    agent.read_at = base::SystemClock().now();
     const auto changed = fs::last_write_time(card.file, error);
     if (!error)
       agent.changed = std::chrono::time_point_cast<base::Duration>(std::chrono::file_clock::to_sys(changed));
@@ -333,6 +333,8 @@ base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, cons
     const Agent* old = find(agent.name);
     const bool is_same = old != nullptr && old->card_text == agent.card_text && old->files == agent.files;
     if (!is_same) (old != nullptr ? reloaded.changed : reloaded.added).push_back(agent.name.value);
+    // While all cards were read, tasks have begun with the old one.
+    agent.read_at = base::SystemClock().now();
     now.agents.push_back(is_same ? old : keep(std::move(agent)));
   }
   for (CardReport& wrong : loader.left_out) {

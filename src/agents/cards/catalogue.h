@@ -33,11 +33,13 @@ struct Agent {
   task::AgentName name;
   task::AgentCard card;
   AgentSettings settings;
-  std::filesystem::path folder;        // absolute; empty for agents without one
-  std::chrono::sys_seconds read_at{};  // when the card was read; the epoch for agents without a folder
-  base::Timestamp changed{};           // when the card's file was last modified; 0 without a folder
-  std::string card_text;               // as read
-  std::uint64_t files = 0;             // files_digest of the folder, with CommonRules::dev; else 0
+  std::filesystem::path folder;  // absolute; empty for agents without one
+  // Since when the card is in use: tasks that were created before may have begun with another one. The epoch
+  // for agents without a folder.
+  base::Timestamp read_at{};
+  base::Timestamp changed{};  // when the card's file was last modified; 0 without a folder
+  std::string card_text;      // as read
+  std::uint64_t files = 0;    // files_digest of the folder, with CommonRules::dev; else 0
   std::unique_ptr<Executor> executor;
 
   // The card to show. Valid while both the returned pointer and this Agent live.

@@ -97,7 +97,8 @@ http::Reply card_reply(const Services& services, const http::Request& request, c
   std::string card = view == CardView::v1_0 ? newest_card(services, agent, *shown, urls)
                                             : protocol::write_card(served_card(services, *shown, urls), view);
   // It is not known when a card from elsewhere has changed.
-  HttpTime changed = shown.get() == &agent.card ? agent.read_at : HttpTime{};
+  HttpTime changed{};
+  if (shown.get() == &agent.card) changed = std::chrono::floor<std::chrono::seconds>(agent.read_at);
   const auto& signer = services.options.card_signer;
   if (changed != HttpTime{} && signer && view == CardView::v1_0)
     changed = std::max(changed, signer->changed_at());

@@ -200,14 +200,14 @@ TEST_CASE(
   std::vector<agents::Agent> all(1);
   all[0].name = {"known"};
   all[0].settings.plan = std::make_shared<agents::Plan>();  // has nothing to undo
-  all[0].read_at = std::chrono::sys_seconds(std::chrono::seconds(100));
+  all[0].read_at = base::from_ms(100'900);
   all[0].executor = std::make_unique<test::ScriptedExecutor>();
   const agents::Catalogue catalogue(std::move(all));
   const test::ManualClock clock;
   for (const bool is_older : {true, false}) {
     CAPTURE(is_older);
     store::TaskRow now = row(TurnState::waiting);
-    now.head.created = base::from_ms(is_older ? 99'000 : 101'000);
+    now.head.created = base::from_ms(is_older ? 100'899 : 100'900);
     engine::CancelRequest request{{7}, "", nullptr, kSelf, catalogue, clock};
     const auto change = request.decide(now);
     REQUIRE(change);
