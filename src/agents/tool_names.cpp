@@ -6,7 +6,7 @@
 namespace baton::agents {
 namespace {
 
-constexpr std::size_t kNameMax = 64;
+constexpr std::size_t kToolNameMax = 64;
 
 bool may_be_in_tool_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -15,7 +15,7 @@ bool may_be_in_tool_name(char c) {
 }  // namespace
 
 std::string tool_name(std::string_view wanted) {
-  std::string name(wanted.substr(0, kNameMax));
+  std::string name(wanted.substr(0, kToolNameMax));
   std::ranges::replace_if(name, std::not_fn(may_be_in_tool_name), '_');
   return name;
 }
@@ -25,7 +25,7 @@ std::string ToolNames::add(std::string_view wanted) {
   std::string name = safe;
   while (!taken_.insert(name).second) {
     const std::string number = "_" + std::to_string(++repeats_[safe] + 1);
-    name = safe.substr(0, kNameMax - number.size()) + number;
+    name = safe.substr(0, kToolNameMax - number.size()) + number;
   }
   return name;
 }

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds kRetryAfter{500};
+constexpr milliseconds kViewRetry{500};
 constexpr std::chrono::seconds kPatience{60};
 
 }  // namespace
@@ -48,7 +48,7 @@ std::optional<json::Document> TaskViews::get(const std::string& view, bool patie
       report(fetched.error(), url);
       return std::nullopt;
     }
-    if (!wait(kRetryAfter)) return std::nullopt;
+    if (!wait(kViewRetry)) return std::nullopt;
   }
 }
 

@@ -30,9 +30,8 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using protocol::agui::RunReader;
-using Came = outbound::Posted::Kind;
 
-constexpr milliseconds kRunRetryFirst{200}, kRetryMax{5'000};
+constexpr milliseconds kRunRetryFirst{200}, kRunRetryMax{5'000};
 // How long a server that was never reached is retried. It is most likely absent; one that restarts comes
 // back sooner.
 constexpr std::chrono::seconds kRunFirstContact{30};
@@ -77,7 +76,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
         relay_(input_, turn_, rules_.limits.arguments_max),
         intake_(rules_.budget, input_.account),
         breaks_(breaks_in(input_.kept)),
-        backoff_(kRunRetryFirst, kRetryMax) {
+        backoff_(kRunRetryFirst, kRunRetryMax) {
     turn_.hide([credentials = credentials_] { return credentials->mask(); });
   }
 
@@ -268,29 +267,29 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     right_.reset();
     intake_.keep(0);
     const outbound::Posted posted = std::move(*posted_);
-    end_span(posted.kind != Came::answered ? posted.text : "");
-    const bool has_begun = posted.has_begun || posted.kind == Came::answered;
+    end_span(posted.kind != outbound::Posted::Kind::answered ? posted.text : "");
+    const bool has_begun = posted.has_begun || posted.kind == outbound::Posted::Kind::answered;
     if (reader_.end()) {
       release();
       return relay_.finish(*reader_.end());
     }
     if (!nonsense_.empty()) return fail(nonsense_);
     switch (posted.kind) {
-      case Came::no_token:
+      case outbound::Posted::Kind::no_token:
         if (posted.may_come) return try_again(posted, posted.text);
         if (posted.asks) return ask_of_caller(*posted.asks);
         return fail("the remote agent cannot be reached: " + posted.text);
-      case Came::unreachable:
+      case outbound::Posted::Kind::unreachable:
         return try_again(posted, posted.text);
-      case Came::forbidden:
+      case outbound::Posted::Kind::forbidden:
         return fail((posted.has_begun ? "the remote agent's answer was rejected: "
                                       : "the remote agent cannot be reached: ") +
                     posted.text);
-      case Came::lost:
+      case outbound::Posted::Kind::lost:
         return lose(posted, has_begun, "the connection to the remote agent was lost: " + posted.text);
-      case Came::refused:
+      case outbound::Posted::Kind::refused:
         return take_refusal(posted);
-      case Came::answered:
+      case outbound::Posted::Kind::answered:
         break;
     }
     if (!posted.answer.content_type.starts_with("text/event-stream"))
@@ -323,7 +322,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
 
   // Makes the request again after a pause.
   void try_again(const outbound::Posted& posted, const std::string& why) {
-    const bool is_there = posted.kind == Came::refused;  // if only to say that it is busy
+    const bool is_there = posted.kind == outbound::Posted::Kind::refused;  // if only to say that it is busy
     if (!give_up_at_) give_up_at_ = Clock::now() + kRunFirstContact;
     const auto last = is_there || may_have_sent_ ? deadline_ : std::min(*give_up_at_, deadline_);
     const auto pause = backoff_.after({posted.retry_after, posted.held}, until_time(last));

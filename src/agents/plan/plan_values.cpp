@@ -17,7 +17,7 @@ using json::Value;
 using StepKind = PlanStep::Kind;
 using Test = Condition::Test;
 
-constexpr std::size_t kShownMax = 60;  // bytes of a value in an error
+constexpr std::size_t kShownValueMax = 60;  // bytes of a value in an error
 
 PlanValue number_value(std::int64_t number) {
   return parsed_value(std::to_string(number));
@@ -80,8 +80,8 @@ bool among(Value list, const auto& test) {
 std::string shown(Value value) {
   if (value.absent()) return "nothing";
   const std::string_view raw = value.raw();
-  if (raw.size() <= kShownMax) return std::string(raw);
-  return std::string(base::beginning_of(raw, kShownMax)) + "…";
+  if (raw.size() <= kShownValueMax) return std::string(raw);
+  return std::string(base::beginning_of(raw, kShownValueMax)) + "…";
 }
 
 std::string what_was_found(Value value) {

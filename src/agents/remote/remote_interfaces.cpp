@@ -16,7 +16,7 @@ namespace {
 
 // How long a card is kept: if its server does not say, and at least. After a failure, the next fetch also
 // waits for the minimum.
-constexpr std::chrono::seconds kKept{300}, kKeptMin{5};
+constexpr std::chrono::seconds kCardKept{300}, kCardKeptMin{5};
 constexpr std::chrono::seconds kFetch{60};  // no fetch takes longer
 constexpr std::size_t kCardMax = 1 << 20;
 // The limit of an answer if no budget sets one.
@@ -172,11 +172,11 @@ RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_br
     const auto card = protocol::read_remote_card(fetched->accepted);
     if (card) *shown = shown_card(own_card_, card->card);
   }
-  const auto kept = fetched ? fetched->max_age.value_or(kKept) : kKept;
+  const auto kept = fetched ? fetched->max_age.value_or(kCardKept) : kCardKept;
   const auto now = Clock::now();
   const bool is_news = found_.with([&](Found& found) {
     found.asked = rules;
-    found.ask_after = now + kKeptMin;
+    found.ask_after = now + kCardKeptMin;
     const bool was_away = std::exchange(found.is_away, !remotes);
     // An earlier card may have been accepted by rules that have changed since.
     if (!remotes && (remotes.error().refused_card || found.generation != rules)) {
@@ -188,7 +188,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_br
     found.remotes = *remotes;
     found.fetched = std::move(fetched);
     found.card = std::move(shown);
-    found.until = now + std::max(kept, kKeptMin);
+    found.until = now + std::max(kept, kCardKeptMin);
     return false;
   });
   if (is_news) {

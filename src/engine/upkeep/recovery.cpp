@@ -14,7 +14,7 @@
 namespace baton::engine {
 namespace {
 
-constexpr int kPage = 500;
+constexpr int kRecoveredPage = 500;
 constexpr int kSuspicious = 5;  // attempts; from then on the log warns
 // How long a quarantined turn waits: practically for ever.
 constexpr base::Duration kForGood = std::chrono::hours(24 * 365 * 100);
@@ -128,7 +128,7 @@ base::Result<void> Recovery::count_death(const task::TaskHead& head, store::Cras
 
 base::Result<bool> Recovery::has_output(task::TaskKey task, task::EventNumber after) const {
   while (true) {
-    const auto events = store_.events(task, after, kPage);
+    const auto events = store_.events(task, after, kRecoveredPage);
     if (!events) return base::fail(events.error());
     if (events->empty()) return false;
     if (std::ranges::any_of(*events, [](const task::Event& event) { return is_output(event.body); }))
@@ -149,10 +149,10 @@ base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
   std::vector<task::TaskHead> all;
   while (true) {
     auto page = store_.open_tasks(store::TaskStore::Open::unfinished,
-                                  all.empty() ? task::TaskKey{} : all.back().key, kPage);
+                                  all.empty() ? task::TaskKey{} : all.back().key, kRecoveredPage);
     if (!page) return page;
     all.insert(all.end(), page->begin(), page->end());
-    if (page->size() < static_cast<std::size_t>(kPage)) return all;
+    if (page->size() < static_cast<std::size_t>(kRecoveredPage)) return all;
   }
 }
 
@@ -188,7 +188,7 @@ base::Result<task::TaskHead> Recovery::commit(task::Change change) {
 // are left, and become orphans.
 base::Result<void> Recovery::end_children(task::TaskKey parent) {
   while (true) {
-    const auto open = store_.open_tasks(Open::children, parent, kPage);
+    const auto open = store_.open_tasks(Open::children, parent, kRecoveredPage);
     if (!open) return base::fail(open.error());
     bool any = false;
     for (const task::TaskHead& head : *open) {
@@ -207,7 +207,7 @@ base::Result<void> Recovery::end_children(task::TaskKey parent) {
 base::Result<void> Recovery::end_orphans(std::vector<task::TaskHead>& going_on) {
   task::TaskKey last;
   while (true) {
-    const auto open = store_.open_tasks(Open::orphans, last, kPage);
+    const auto open = store_.open_tasks(Open::orphans, last, kRecoveredPage);
     if (!open) return base::fail(open.error());
     if (open->empty()) return {};
     last = open->back().key;
@@ -332,7 +332,8 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head,
 
 base::Result<TurnLog> Recovery::log_of_turn(const task::TaskHead& head) const {
   if (head.turn_state == task::TurnState::none) return TurnLog();
-  return read_turn_log(head, [&](task::EventNumber after) { return store_.events(head.key, after, kPage); });
+  return read_turn_log(
+      head, [&](task::EventNumber after) { return store_.events(head.key, after, kRecoveredPage); });
 }
 
 }  // namespace baton::engine

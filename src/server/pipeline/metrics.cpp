@@ -10,7 +10,7 @@ using base::MetricsText;
 using Type = MetricsText::Type;
 using Agents = std::vector<engine::AgentTurns>;
 
-double seconds(base::Histogram::Time time) {
+double in_seconds(base::Histogram::Time time) {
   return std::chrono::duration<double>(time).count();
 }
 
@@ -47,14 +47,14 @@ void add_turns(MetricsText& out, const engine::Engine& engine, const engine::Eng
   base::Histogram::Time oldest{0};
   for (const auto& agent : agents) oldest = std::max(oldest, agent.oldest_queued);
   out.gauge("baton_turns_oldest_queued_seconds",
-            "Longest time that a waiting turn has waited for a slot, in seconds.", seconds(oldest));
+            "Longest time that a waiting turn has waited for a slot, in seconds.", in_seconds(oldest));
   out.family("baton_agent_turns_queued", Type::gauge, "Turns waiting for a slot, by agent.");
   for (const auto& agent : agents) out.value({{"agent", agent.agent}}, std::int64_t{agent.queued});
   out.family("baton_agent_turns_running", Type::gauge, "Turns running, by agent.");
   for (const auto& agent : agents) out.value({{"agent", agent.agent}}, std::int64_t{agent.running});
   out.family("baton_agent_turns_oldest_queued_seconds", Type::gauge,
              "Longest time that a waiting turn has waited for a slot, in seconds, by agent.");
-  for (const auto& agent : agents) out.value({{"agent", agent.agent}}, seconds(agent.oldest_queued));
+  for (const auto& agent : agents) out.value({{"agent", agent.agent}}, in_seconds(agent.oldest_queued));
   out.family("baton_turns_total", Type::counter,
              "Turns that ended, by the state of their task; going-on: the task has another turn.");
   by_state(out, agents, [](const auto& agent) { return agent.turns; });

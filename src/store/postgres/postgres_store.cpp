@@ -29,12 +29,6 @@ using postgres::Address;
 using postgres::Link;
 using postgres::Reader;
 
-namespace {
-
-constexpr int kOperatorReaders = 2;
-
-}  // namespace
-
 struct PostgresStore::Parts {
   Parts(Address of, const PostgresOptions& options, const base::Clock& clock)
       : address(std::move(of)),
@@ -138,7 +132,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     const auto check = [&writer = parts->writer](Link& other) { writer.check(other); };
     const auto connect = [&at = parts->address, check] { return std::make_unique<Reader>(at, check); };
     parts->readers.open(options.readers, connect);
-    parts->operators.open(kOperatorReaders, connect);
+    parts->operators.open(sql::kOperatorReaders, connect);
     if (auto joined = parts->peers->join(); !joined) return fail(sql::about(name.name(), joined.error()));
     // Writes of other nodes are visible from here on.
     parts->start(clock.now());

@@ -14,6 +14,9 @@
 
 namespace baton::store::sql {
 
+// Connections for reads of operators, whose long lists delay no caller.
+constexpr int kOperatorReaders = 2;
+
 class ConnectionPool {
  public:
   // Makes the connections, at least one. Called once. `make` may throw.

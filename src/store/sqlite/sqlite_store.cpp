@@ -25,7 +25,6 @@ using base::Result;
 
 namespace {
 
-constexpr int kOperatorReaders = 2;
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
 
 // SQLite's statistics take a lock per memory allocation. Takes effect only before the program's first
@@ -67,7 +66,7 @@ struct SqliteStore::Parts {
       return reader;
     };
     readers.open(options.readers, open_reader);
-    operators.open(kOperatorReaders, open_reader);
+    operators.open(sql::kOperatorReaders, open_reader);
   }
 
   sqlite::FileLock lock;
