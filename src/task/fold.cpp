@@ -126,16 +126,32 @@ void Fold::add_content(const ArtifactChunk& piece) {
   Artifact& artifact = growing.artifact;
   fill(artifact.name, from.name);
   fill(artifact.description, from.description);
+  const bool is_first = growing.merged == nullptr && artifact.metadata.empty() && artifact.extensions.empty();
+  if (is_first && from.extensions.size() <= 1) {
+    artifact.metadata = from.metadata;
+    artifact.extensions = from.extensions;
+  } else if (!from.metadata.empty() || !from.extensions.empty()) {
+    merge(growing, from);
+  }
+  artifact.parts.insert(artifact.parts.end(), from.parts.begin(), from.parts.end());
+}
+
+void Fold::merge(Growing& growing, const Artifact& from) {
+  Artifact& artifact = growing.artifact;
+  if (!growing.merged) {
+    growing.merged = std::make_unique<Merged>();
+    growing.merged->extensions.insert(artifact.extensions.begin(), artifact.extensions.end());
+  }
+  Merged& merged = *growing.merged;
   if (artifact.metadata.empty()) {
     artifact.metadata = from.metadata;
   } else if (!from.metadata.empty()) {
-    if (!std::exchange(growing.is_merged, true)) growing.metadata.add(artifact.metadata);
-    growing.metadata.add(from.metadata);
+    if (!std::exchange(merged.has_metadata, true)) merged.metadata.add(artifact.metadata);
+    merged.metadata.add(from.metadata);
   }
   for (const std::string& extension : from.extensions) {
-    if (growing.extensions.insert(extension).second) artifact.extensions.push_back(extension);
+    if (merged.extensions.insert(extension).second) artifact.extensions.push_back(extension);
   }
-  artifact.parts.insert(artifact.parts.end(), from.parts.begin(), from.parts.end());
 }
 
 void Fold::add_content(const Withdrawn& event) {
@@ -158,7 +174,8 @@ Task Fold::take() && {
   task_.artifacts.reserve(artifacts_.size());
   for (auto& [ordinal, growing] : artifacts_) {
     if (growing.artifact.in_status) continue;
-    if (growing.is_merged) growing.artifact.metadata = std::move(growing.metadata).take();
+    if (growing.merged && growing.merged->has_metadata)
+      growing.artifact.metadata = std::move(growing.merged->metadata).take();
     task_.artifacts.push_back(std::move(growing.artifact));
   }
   return std::move(task_);

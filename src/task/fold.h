@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,14 +58,19 @@ class Fold {
   void add_content(const Withdrawn& event);
   template <class Other>
   void add_content(const Other&) {}
+  // What several chunks say about their artifact as a whole.
+  struct Merged {
+    Members metadata;  // used once two chunks have metadata
+    bool has_metadata = false;
+    std::unordered_set<std::string> extensions;
+  };
   // An artifact that is being built from chunks.
   struct Growing {
     Artifact artifact;
-    Members metadata;  // used once two chunks have metadata
-    bool is_merged = false;
-    std::unordered_set<std::string> extensions;
+    std::unique_ptr<Merged> merged;  // most artifacts need none
   };
   Growing& at(int ordinal, const ArtifactId& id, bool anew);
+  static void merge(Growing& growing, const Artifact& from);
 
   const Depth depth_;
   const base::Timestamp created_;
