@@ -71,17 +71,17 @@ class FunctionTurn::Shared {
 
   // `self` is this, shared: the sink may call back after the turn has gone.
   static void wait_for_room(const std::shared_ptr<Shared>& self) {
-    bool go_on = true;
+    bool is_ready = true;
     {
       std::lock_guard lock(self->mutex_);
       self->room_ = false;
     }
     self->gate.use([&](TurnSink& sink) {
-      go_on = sink.ready([weak = std::weak_ptr(self)] {
+      is_ready = sink.ready([weak = std::weak_ptr(self)] {
         if (const auto shared = weak.lock()) shared->change([&] { shared->room_ = true; });
       });
     });
-    if (go_on) return;
+    if (is_ready) return;
     std::unique_lock lock(self->mutex_);
     self->changed_.wait(lock, [&] { return self->room_ || self->dropped_; });
   }

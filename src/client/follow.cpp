@@ -72,7 +72,7 @@ bool Follower::closed(StreamEnd end) {
   return true;
 }
 
-FollowStep Follower::go_on() {
+FollowStep Follower::after_stream() {
   hopeless_ = hopeless(last_);
   // The server has answered something else than a stream: the task itself tells how it is.
   const bool is_refused = last_.error && last_.error->status != 0;
@@ -339,7 +339,7 @@ FollowEnd follow(const FollowPlan& plan, const FollowWorld& world) {
           }));
       if (is_over) break;
       if (world.wait(milliseconds(0))) return follower.stop();
-      step = follower.go_on();
+      step = follower.after_stream();
     }
   }
   return follower.end();

@@ -103,9 +103,9 @@ class Follower {
   FollowStep begin();
   // After `open`: gets each event of the stream, and returns false to end it.
   bool accept(std::int64_t number, std::string_view result);
-  // Then gets the end of the stream. Returns whether it is over; otherwise `go_on` comes next.
+  // Then gets the end of the stream. Returns whether it is over; otherwise `after_stream` comes next.
   bool closed(StreamEnd end);
-  FollowStep go_on();
+  FollowStep after_stream();
   // After `read`. Decodes the task.
   FollowStep read(const tl::expected<task::Json, CallError>& result);
   // After `wait`.

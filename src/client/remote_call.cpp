@@ -230,7 +230,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     right_.reset();
     const auto self = shared_from_this();
     if (is_ended_) return end_call();
-    go_on_reading(goes_on_);
+    continue_reading(goes_on_);
   }
 
  private:
@@ -244,11 +244,11 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     std::vector<StreamReading::Event> events;
     const bool is_good = reading_.feed(piece, events);
     for (StreamReading::Event& event : events) waiting_.push_back(std::move(event));
-    return go_on() && is_good;
+    return read_waiting() && is_good;
   }
 
   // Reads the events that wait, up to a long one or a pause. Returns false if the stream is over.
-  bool go_on() {
+  bool read_waiting() {
     while (!waiting_.empty() && !is_full_) {
       const std::size_t size = waiting_.front().event.data.size();
       if (size > kDecodedHere) {
@@ -294,12 +294,12 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
   // Another thread has decoded.
   void take_read() {
     is_decoding_ = false;
-    if (!is_over_) go_on_reading(take());
+    if (!is_over_) continue_reading(take());
   }
 
   // Reads the bytes that came meanwhile, and more. `goes_on`: the stream is not over.
-  void go_on_reading(bool goes_on) {
-    goes_on = goes_on && go_on();
+  void continue_reading(bool goes_on) {
+    goes_on = goes_on && read_waiting();
     if (goes_on && !is_busy() && !late_.empty()) goes_on = feed(std::exchange(late_, {}));
     if (is_over_ || (goes_on && is_busy())) return;
     if (!goes_on || end_) return finish();

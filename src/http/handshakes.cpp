@@ -56,11 +56,11 @@ class Handshakes::Thread {
   void add(std::shared_ptr<Greeted> socket) {
     waiting_.push_back({std::move(socket), loop_.now(), {}});
     const Place place = std::prev(waiting_.end());
-    place->ready = [this, place](std::uint32_t) { go_on(place); };
+    place->ready = [this, place](std::uint32_t) { advance(place); };
     loop_.watch(place->socket->fd.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, place->ready);
   }
 
-  void go_on(Place place) {
+  void advance(Place place) {
     std::optional<Greeted::Outcome> outcome;
     try {
       outcome = step(*place->socket);

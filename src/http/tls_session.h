@@ -23,7 +23,7 @@ class TlsSession {
   TlsSession& operator=(const TlsSession&) = delete;
 
   enum class Shake { done, waits, failed };
-  // Goes on with the handshake. Call it first, and after each event until it is done.
+  // Takes the next step of the handshake. Call it first, and after each event until it is done.
   Shake shake();
   // Why the handshake has failed, such as "unsupported protocol".
   const std::string& failure() const { return failure_; }

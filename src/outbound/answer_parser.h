@@ -20,7 +20,7 @@ class AnswerParser {
  public:
   enum class State {
     head,
-    begun,  // the head is complete; `go_on` comes next
+    begun,  // the head is complete; `begin_body` comes next
     body,
     done,
     malformed,  // or over a limit
@@ -36,7 +36,7 @@ class AnswerParser {
   // a part of `bytes`, or in `buffer`, which need not be empty.
   std::size_t feed(std::string_view bytes, std::string& buffer, std::string_view& piece);
   // Reads the body, after the state was `begun`.
-  void go_on() { state_ = has_no_rest() ? State::done : State::body; }
+  void begin_body() { state_ = has_no_rest() ? State::done : State::body; }
   // The other side has ended the stream: `done` if that may be the answer's end, else `malformed`.
   void end();
 

@@ -25,7 +25,7 @@ class AnswerStream final : public httplib::Stream {
   // Returns true if a byte of the answer was read.
   bool has_begun() const { return has_begun_; }
   // Returns true if the connection can serve another request after a whole answer.
-  bool can_go_on() const { return !failure() && !is_over_ && begin_ == end_; }
+  bool is_reusable() const { return !failure() && !is_over_ && begin_ == end_; }
   // The error of the first read or write that failed; nullopt if none failed.
   const std::optional<base::Error>& failure() const { return write_failure_ ? write_failure_ : failure_; }
 

@@ -66,7 +66,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
  public:
   Running(base::EventLoop& loop, std::shared_ptr<const HttpRequest> request, milliseconds idle, Events events)
       : loop_(loop), request_(std::move(request)), idle_(idle), events_(std::move(events)) {
-    on_ready_ = [this](std::uint32_t) { run([this] { go_on(); }); };
+    on_ready_ = [this](std::uint32_t) { run([this] { advance(); }); };
   }
   ~Running() { close(); }
 
@@ -125,8 +125,8 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     if (stage_ != Stage::over) arm();
   }
 
-  // Goes on when the descriptor is ready.
-  void go_on() {
+  // Takes the next step when the descriptor is ready.
+  void advance() {
     switch (stage_) {
       case Stage::sending:
         return send();
@@ -250,7 +250,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
     });
   }
 
-  // Goes on with bytes that wait; those that come after them are read later.
+  // Parses the bytes that wait; those that come after them are read later.
   void read_more() {
     if (stage_ != Stage::receiving || is_paused_ || is_short_of_room_) return;
     if (!unread_.empty()) parse(std::exchange(unread_, {}));
@@ -295,7 +295,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
       if (parser_.state() == State::malformed) return break_off(malformed_answer());
       if (parser_.state() == State::begun) {
         take_head(*request_, parser_.head().status, parser_.head().headers, answer_, *report_);
-        parser_.go_on();
+        parser_.begin_body();
       }
       if (parser_.state() == State::done) return complete(bytes.empty());
     }

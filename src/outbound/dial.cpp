@@ -48,7 +48,7 @@ class Dial::Running : public std::enable_shared_from_this<Running> {
  public:
   Running(base::EventLoop& loop, const HttpRequest& request, Url url, const WaitLimits& limits, Done done)
       : loop_(loop), request_(request), url_(std::move(url)), limits_(limits), done_(std::move(done)) {
-    on_ready_ = [this](std::uint32_t) { run([this] { go_on(); }); };
+    on_ready_ = [this](std::uint32_t) { run([this] { advance(); }); };
   }
   ~Running() { close(); }
 
@@ -92,8 +92,8 @@ class Dial::Running : public std::enable_shared_from_this<Running> {
     }
   }
 
-  // Goes on when the descriptor is ready.
-  void go_on() {
+  // Takes the next step when the descriptor is ready.
+  void advance() {
     switch (stage_) {
       case Stage::resolving:
         return take_addresses();

@@ -90,7 +90,7 @@ Conversed converse(const HttpRequest& request, const Url& url, Channel& channel,
     take_head(request, in, answer, report);  // the library does not pass on the head of a 204
   if (const std::string rest = shown.end(); complete && !rest.empty()) (void)sink(answer.status, rest);
   const bool enough = request.head_suffices && answer.status != 0;
-  const bool may_keep = complete && request.repeats_safely && stays_open(in) && stream.can_go_on();
+  const bool may_keep = complete && request.repeats_safely && stays_open(in) && stream.is_reusable();
   if (complete || over || enough) return {std::move(answer), true, may_keep};
   if (stream.failure()) return {fail(*stream.failure()), stream.has_begun()};
   return {fail(no_answer()), stream.has_begun()};

@@ -16,9 +16,9 @@ class TlsChannel final : public Channel {
   // `host` is the name or address from the URL, never the address that it resolved to. `shake` comes next.
   static base::Result<std::unique_ptr<TlsChannel>> over(std::unique_ptr<Socket> socket,
                                                         const std::string& host);
-  // Goes on with the handshake. Returns true once it is complete; call it again when there is more to read,
-  // or when `flush` has sent all. An error says why, such as "the server's certificate is not trusted:
-  // certificate has expired".
+  // Takes the next step of the handshake. Returns true once it is complete; call it again when there is more
+  // to read, or when `flush` has sent all. An error says why, such as "the server's certificate is not
+  // trusted: certificate has expired".
   base::Result<bool> shake();
 
   int fd() const override { return socket_->fd(); }

@@ -53,7 +53,7 @@ class Life {
  public:
   explicit Life(unsigned seed) : random_(seed) {}
 
-  void go_on(StoreBench& bench) {
+  void change(StoreBench& bench) {
     for (int i = 0; i < kSteps; ++i) {
       task::Change change = random_.draw(heads);
       const auto applied = bench.commit(change);
@@ -77,7 +77,7 @@ TEST_CASE(
     CAPTURE(seed);
     Life life(seed);
     SqliteBench file;
-    life.go_on(file);
+    life.change(file);
     const std::string before = Picture(file, life.heads).whole();
     const std::string name = dynamic_cast<store::SqliteStore&>(*file.tasks).server_name();
     file.close();
@@ -88,7 +88,7 @@ TEST_CASE(
     CHECK(server.store().server_name() == name);
     CHECK(Picture(server, life.heads).whole() == before);
 
-    life.go_on(server);
+    life.change(server);
     const std::string after = Picture(server, life.heads).whole();
     server.close();
     SqliteBench back;
@@ -96,7 +96,7 @@ TEST_CASE(
     to_sqlite(server, back.path());
     back.open();
     CHECK(Picture(back, life.heads).whole() == after);
-    life.go_on(back);
+    life.change(back);
   }
 }
 

@@ -173,15 +173,15 @@ class ResponsesSide:
         self.call = calls[0]["call_id"]
         return [call["name"] for call in calls]
 
-    def go_on(self, said):
+    def continue_with(self, said):
         done = self.request("POST", "", {"model": "chat", "input": said, "previous_response_id": self.first})
         return done["status"], self.text_in(done)
 
     def answer(self, task, context):
-        return self.go_on(ANSWER)
+        return self.continue_with(ANSWER)
 
     def give(self, task, context, content):
-        return self.go_on([{"type": "function_call_output", "call_id": self.call, "output": content}])
+        return self.continue_with([{"type": "function_call_output", "call_id": self.call, "output": content}])
 
     def end(self, task, question_at):
         done = self.request("GET", f"/resp_{task}_{question_at}?stream=true").rest()[-1]["response"]

@@ -139,7 +139,7 @@ class GoesOn(CopyCase):
             receiver.wait_state("TASK_STATE_COMPLETED", path="/pending")
             self.assertEqual(self.on_server.query("SELECT state FROM deliveries d JOIN push_configs c ON c.config_key = "
                                                   "d.config_key WHERE url LIKE '%/given-up' AND state = 'waiting'"), [])
-            self.go_on_with(made)
+            self.continue_with(made)
             new = self.player.send("ask", message_id="made-there")
             self.assertEqual(self.server.stop(), 0)
 
@@ -207,7 +207,7 @@ class GoesOn(CopyCase):
         audit = self.server.http("GET", "/operate/v1/audit", headers={"Authorization": f"Bearer {OPERATOR}"}).body
         self.assertEqual([row["action"] for row in audit["rows"]][:2], ["resume", "pause"])
 
-    def go_on_with(self, made):
+    def continue_with(self, made):
         """Brings the tasks that waited, ran and were queued to their end."""
         self.assertEqual(self.player.answer(made["ask"], "so").texts, ["answered: so"])
         self.answered = made["ask"]

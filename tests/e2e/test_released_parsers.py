@@ -12,8 +12,8 @@ IDLE_COMMENTS = 3
 KEEP_AWAKE = {"http": {"keep_awake_s": 0.1}}
 
 
-def read_idle(streams, go_on):
-    """Reads streams of an agent that waits until go_on(): before it past some keep-alives, after it to the end. Returns
+def read_idle(streams, release):
+    """Reads streams of an agent that waits until release(): before it past some keep-alives, after it to the end. Returns
     the released parsers' results for each."""
     for stream in streams:
         before = stream.released.comments
@@ -22,7 +22,7 @@ def read_idle(streams, go_on):
             if not line:
                 raise AssertionError(f"the stream ended: {stream.released.events}")
             stream.released.line(line)
-    go_on()
+    release()
     for stream in streams:
         for line in iter(stream.response.readline, b""):
             stream.released.line(line)

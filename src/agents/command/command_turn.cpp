@@ -32,15 +32,15 @@ class CommandExecution final : public Execution {
 }  // namespace
 
 void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate) {
-  bool go_on = true;
+  bool is_ready = true;
   gate.use([&](TurnSink& sink) {
     sink.release();
-    go_on = sink.ready([&host, weak = std::weak_ptr(process)] {
+    is_ready = sink.ready([&host, weak = std::weak_ptr(process)] {
       auto alive = weak.lock();
       if (alive != nullptr) host.post([alive = std::move(alive)] { alive->resume_output(); });
     });
   });
-  if (!go_on) process->pause_output();
+  if (!is_ready) process->pause_output();
 }
 
 std::unique_ptr<Execution> run_turn(ProcessHost& host, std::shared_ptr<CommandTurn> turn) {

@@ -50,10 +50,10 @@ void GuessTurn::on_exit(const ProcessExit& exit) {
 }
 
 void GuessTurn::listen(bool is_all) {
-  if (const auto io = spoken_in(heard_, is_all)) go_on_as(*io);
+  if (const auto io = spoken_in(heard_, is_all)) continue_as(*io);
 }
 
-void GuessTurn::go_on_as(AgentSettings::Io io) {
+void GuessTurn::continue_as(AgentSettings::Io io) {
   is_settled_ = true;
   if (io != looks_) {
     current_ = turn_with_process(io, facts_, turn_, shared_gate());

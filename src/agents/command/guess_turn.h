@@ -35,7 +35,7 @@ class GuessTurn final : public CommandTurn,
 
  private:
   void listen(bool is_all);
-  void go_on_as(AgentSettings::Io io);
+  void continue_as(AgentSettings::Io io);
 
   const std::shared_ptr<IoGuess> guess_;
   const std::shared_ptr<const LaunchFacts> facts_;

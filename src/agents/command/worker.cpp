@@ -204,11 +204,11 @@ void Worker::release_touched() {
 }
 
 void Worker::ask_ready(const std::shared_ptr<WorkerTurn>& turn) {
-  bool go_on = true;
+  bool is_ready = true;
   turn->gate().use([&](TurnSink& sink) {
     sink.release();
     ProcessHost* const host = &facts_->host;
-    go_on = sink.ready([host, self = weak_from_this(), waiting = std::weak_ptr(turn)] {
+    is_ready = sink.ready([host, self = weak_from_this(), waiting = std::weak_ptr(turn)] {
       const auto worker = self.lock();
       const auto ready = waiting.lock();
       if (worker == nullptr || ready == nullptr) return;
@@ -218,7 +218,7 @@ void Worker::ask_ready(const std::shared_ptr<WorkerTurn>& turn) {
       });
     });
   });
-  if (!go_on) not_ready_.insert(turn);
+  if (!is_ready) not_ready_.insert(turn);
 }
 
 // Returns whether to take the next line.

@@ -79,7 +79,7 @@ std::shared_ptr<const McpServers> McpAgents::find(const std::string& agent) cons
   });
 }
 
-void McpListing::go_on() {
+void McpListing::ask_next_server() {
   if (at_ == servers_->all.size()) return end({});
   cursor_.clear();
   pages_ = 0;
@@ -116,7 +116,7 @@ void McpListing::take(const McpCallEnd& end, protocol::mcp::ToolPage page) {
   cursor_ = std::move(page.next);
   if (!cursor_.empty() && ++pages_ < kPagesMax) return ask();
   ++at_;
-  go_on();
+  ask_next_server();
 }
 
 void McpListing::end(std::string error) {

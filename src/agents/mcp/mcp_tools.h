@@ -67,13 +67,13 @@ class McpListing {
   McpListing(const McpListing&) = delete;
   McpListing& operator=(const McpListing&) = delete;
 
-  void start() { go_on(); }
+  void start() { ask_next_server(); }
 
   // Once it has ended: there may be a list once the caller has done this.
   const std::optional<outbound::CallerAsk>& asks() const { return asks_; }
 
  private:
-  void go_on();
+  void ask_next_server();
   void ask();
   void take(const McpCallEnd& end, protocol::mcp::ToolPage page);
   void end(std::string error);

@@ -411,7 +411,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   void take_end(client::StreamEnd end) {
     end_call();
     if (conversation_->follower->closed(std::move(end))) return end_conversation();
-    go_on(conversation_->follower->go_on());
+    go_on(conversation_->follower->after_stream());
   }
 
   // Makes a request of the conversation, whose answer leads to its next step.

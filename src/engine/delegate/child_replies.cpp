@@ -186,8 +186,8 @@ void ChildReplies::wake(const ShownPtr& shown) {
 // A change of the child that is on its way is shown together with those before it; a child that has answered
 // at once has then ended.
 void ChildReplies::look(const ShownPtr& shown) {
-  const auto go_on = [this, shown] { background_.run([this, shown] { choose(shown); }); };
-  if (!live_.after_change(shown->child, go_on)) choose(shown);
+  const auto choose_next = [this, shown] { background_.run([this, shown] { choose(shown); }); };
+  if (!live_.after_change(shown->child, choose_next)) choose(shown);
 }
 
 void ChildReplies::choose(const ShownPtr& shown) {

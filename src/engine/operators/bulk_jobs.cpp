@@ -350,11 +350,11 @@ void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, s
   job->key = key;
   job->action = action;
   job->actor = {std::move(actor), std::move(reason), key};
-  go_on(job);
+  advance(job);
 }
 
 // Acts on the items that were read, reads more, or ends the job.
-void BulkJobs::go_on(const RunningJobPtr& job) {
+void BulkJobs::advance(const RunningJobPtr& job) {
   const bool ends = stopping_ || !is_runner();  // another node then continues the job
   bool reads = false, is_over = false, is_left = false;
   std::vector<task::TaskKey> next;
@@ -390,9 +390,9 @@ void BulkJobs::read_more(const RunningJobPtr& job) {
     state.all_read = items->empty();
     if (!items->empty()) state.last = items->back().task;
   });
-  if (items) return go_on(job);
+  if (items) return advance(job);
   spdlog::warn("cannot read bulk job {}; retrying: {}", job->key.value, items.error().for_log);
-  background_.timers().after(kBulkRetry, [this, job] { go_on(job); });
+  background_.timers().after(kBulkRetry, [this, job] { advance(job); });
 }
 
 void BulkJobs::act(const RunningJobPtr& job, task::TaskKey task) {
@@ -424,7 +424,7 @@ void BulkJobs::acted(const RunningJobPtr& job, task::TaskKey task, const base::E
     return;
   }
   job->state.with([](RunningJob::State& state) { --state.acting; });
-  if (!stopping_) go_on(job);
+  if (!stopping_) advance(job);
 }
 
 void BulkJobs::finish(const RunningJobPtr& job) {

@@ -97,7 +97,7 @@ class BulkJobs {
   base::Result<void> give_up(const store::BulkJob& job);
   void take_up(const store::BulkJob& job);
   void run(task::BulkJobKey key, BulkAction action, std::string actor, std::string reason);
-  void go_on(const RunningJobPtr& job);
+  void advance(const RunningJobPtr& job);
   void read_more(const RunningJobPtr& job);
   void act(const RunningJobPtr& job, task::TaskKey task);
   void acted(const RunningJobPtr& job, task::TaskKey task, const base::Error* error);

@@ -126,10 +126,10 @@ void Retention::look(const RoundPtr& round) {
   }
   round->to_go += std::ssize(removal.tasks);
   if (round->only_counts) removal.tasks.clear();
-  removals_.run(std::move(removal), {}, [this, round](std::int64_t gone) { go_on(round, gone); });
+  removals_.run(std::move(removal), {}, [this, round](std::int64_t gone) { end_page(round, gone); });
 }
 
-void Retention::go_on(const RoundPtr& round, std::int64_t gone) {
+void Retention::end_page(const RoundPtr& round, std::int64_t gone) {
   round->gone += gone;
   removed_ += gone;
   if (round->after >= round->last) return end(round);

@@ -58,7 +58,7 @@ class Retention {
   void begin_round_later(std::chrono::milliseconds after);
   void begin_round(bool only_counts);
   void look(const RoundPtr& round);
-  void go_on(const RoundPtr& round, std::int64_t gone);
+  void end_page(const RoundPtr& round, std::int64_t gone);
   void end(const RoundPtr& round);
   bool is_over(const task::TaskHead& head, base::Timestamp now) const;
   std::vector<store::Removal::One> tree_to_go(const task::TaskHead& root) const;

@@ -167,12 +167,12 @@ class View final : public chat::RunView {
   }
 
   Messages::Open& begin_message(MessageKind kind) {
-    go_on();
+    show_in_progress();
     return messages_.begin(std::move(kind));
   }
 
   void show_one(const task::StatusChanged& changed) {
-    if (changed.status.state == State::working) go_on();
+    if (changed.status.state == State::working) show_in_progress();
     if (task::is_stopped(changed.status.state)) finish(changed);
   }
 
@@ -282,15 +282,15 @@ class View final : public chat::RunView {
     messages_.complete(message);
   }
 
-  void go_on() {
-    if (!std::exchange(going_on_, true)) show_response("in_progress");
+  void show_in_progress() {
+    if (!std::exchange(is_in_progress_, true)) show_response("in_progress");
   }
 
   // Messages that are open when a run fails or is canceled are not completed.
   void finish(const task::StatusChanged& stopped) {
     const State state = stopped.status.state;
     if (state == State::completed || task::is_waiting(state)) {
-      go_on();
+      show_in_progress();
       messages_.complete_all();
       if (task::is_waiting(state)) show_question(stopped);
       if (state == State::completed && stopped.status.message) show_said(*stopped.status.message);
@@ -330,7 +330,7 @@ class View final : public chat::RunView {
   Messages messages_;
   std::string id_;
   std::int64_t created_at_ = 0, now_ = 0;  // seconds
-  bool begun_ = false, going_on_ = false, over_ = false;
+  bool begun_ = false, is_in_progress_ = false, over_ = false;
   std::map<std::string, std::string> calls_;  // tool names by call id
   std::vector<task::Json> used_;
   chat::Frames* out_ = nullptr;

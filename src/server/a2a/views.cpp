@@ -24,12 +24,12 @@ void read_tree(const CallPtr& call, const std::shared_ptr<TaskTree>& tree) {
   const auto done = tree->read_some();
   if (!done) return call->refuse(done.error());
   if (*done) return call->answer(ViewAnswer{own_view(tree->to_json(base::SystemClock().now()))});
-  const auto go_on = [call, tree](bool has_room) {
+  const auto read_more = [call, tree](bool has_room) {
     if (!has_room) return call->refuse(too_many_large_answers());
     call->read_later([call, tree] { read_tree(call, tree); });
   };
-  if (call->share) return go_on(true);
-  take_share(call, call->identity.value, TaskTree::kMemoryMax, go_on);
+  if (call->share) return read_more(true);
+  take_share(call, call->identity.value, TaskTree::kMemoryMax, read_more);
 }
 
 }  // namespace

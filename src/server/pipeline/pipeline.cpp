@@ -159,12 +159,12 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
 }
 
 // The stage token, for servers with issuers. Returns false if there is nothing to wait for; else calls
-// `go_on` later.
-bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const {
+// `next` later.
+bool Pipeline::wait_for_token(const ExchangePtr& exchange, const std::function<void()>& next) const {
   const http::Request& request = exchange->request();
   // The thread that calls this may not block; the loop's finds a worker.
   const auto waits =
-      await(request, [exchange, go_on] { exchange->on_loop([exchange, go_on] { exchange->block(go_on); }); });
+      await(request, [exchange, next] { exchange->on_loop([exchange, next] { exchange->block(next); }); });
   if (waits != TokenSource::Wait::full) return waits == TokenSource::Wait::begun;
   exchange->leave_headers();  // the error has them
   http::Reply reply = connection_error(request, 503, std::string(kTokensWait) + "; try again later");

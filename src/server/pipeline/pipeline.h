@@ -117,7 +117,7 @@ class Pipeline {
   void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;
   void serve_sign_in(const ExchangePtr& exchange, const ServerOptions& options) const;
   void call_operator(const ExchangePtr& exchange, const ServerOptions& options) const;
-  bool wait_for_token(const ExchangePtr& exchange, const std::function<void()>& go_on) const;
+  bool wait_for_token(const ExchangePtr& exchange, const std::function<void()>& next) const;
   Target target_of(const http::Request& request) const;
   const agents::Agent* agent_named(std::string_view name) const;
   // Finds the row of a path below an agent.

@@ -97,7 +97,7 @@ struct Answer {
       bytes.remove_prefix(used);
       const State state = parser.state();
       if (state == State::begun) {
-        parser.go_on();
+        parser.begin_body();
       } else if (state == State::done || state == State::malformed) {
         return false;
       } else if (bytes.empty()) {

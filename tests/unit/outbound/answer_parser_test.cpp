@@ -29,7 +29,7 @@ Read read(std::string_view text, std::size_t size) {
     const std::size_t used = parser.feed(text.substr(0, size), buffer, piece);
     body += piece;
     text.remove_prefix(used);
-    if (parser.state() == State::begun) parser.go_on();
+    if (parser.state() == State::begun) parser.begin_body();
   }
   if (text.empty()) parser.end();
   return {parser.state(), parser.head().status, body, parser.stays_open(), std::string(text)};
