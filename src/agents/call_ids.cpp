@@ -16,7 +16,7 @@ bool is_digit(char c) {
 
 std::string CallIds::begin(const std::string& own) {
   std::string id = own;
-  for (int next = 2; !used_->take(id); ++next) id = own + kMark + std::to_string(next);
+  for (int next = 2; !used_->try_add(id); ++next) id = own + kMark + std::to_string(next);
   given_[own] = id;
   return id;
 }

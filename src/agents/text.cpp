@@ -52,7 +52,7 @@ Sequence next_sequence(std::string_view bytes) {
 
 }  // namespace
 
-std::string Utf8Stream::take(std::string_view bytes) {
+std::string Utf8Stream::feed(std::string_view bytes) {
   std::string joined;
   if (!held_.empty()) {
     joined = held_ + std::string(bytes);

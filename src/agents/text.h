@@ -11,7 +11,7 @@ namespace baton::agents {
 // not UTF-8 become U+FFFD.
 class Utf8Stream {
  public:
-  std::string take(std::string_view bytes);
+  std::string feed(std::string_view bytes);
   // The stream has ended: returns what was held back.
   std::string finish();
 

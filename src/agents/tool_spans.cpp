@@ -17,7 +17,7 @@ void end_tool_span(base::SpanTimer& timer, const std::string& name, const std::s
   timer.end(std::move(span.with(names::kToolCall, call)));
 }
 
-void ToolSpans::take(base::SpanQueue& spans, const std::string& trace, const task::EventBody& body) {
+void ToolSpans::record(base::SpanQueue& spans, const std::string& trace, const task::EventBody& body) {
   if (const auto* call = std::get_if<task::ToolCall>(&body); call != nullptr && !call->by_client) {
     open_.try_emplace(call->id, Call{call->name, base::SpanTimer(&spans, trace)});
   }

@@ -22,7 +22,7 @@ class ToolSpans {
  public:
   // Begins a span with a call and ends it with its result. `trace`: the turn's `traceparent`. Calls that
   // the task's caller answers get no span, because they may take days.
-  void take(base::SpanQueue& spans, const std::string& trace, const task::EventBody& body);
+  void record(base::SpanQueue& spans, const std::string& trace, const task::EventBody& body);
   // Ends the open spans as unfinished. For a turn that was not ended by its agent.
   void end_all();
 

@@ -11,20 +11,20 @@ std::string named(const std::string& name) {
 
 }  // namespace
 
-std::string UnfinishedSteps::take(const task::EventBody& body) {
-  if (const auto* call = std::get_if<task::ToolCall>(&body)) return take_call(*call);
-  if (const auto* result = std::get_if<task::ToolResult>(&body)) return take_result(*result);
-  if (const auto* step = std::get_if<task::Step>(&body)) return take_step(*step);
+std::string UnfinishedSteps::record(const task::EventBody& body) {
+  if (const auto* call = std::get_if<task::ToolCall>(&body)) return record_call(*call);
+  if (const auto* result = std::get_if<task::ToolResult>(&body)) return record_result(*result);
+  if (const auto* step = std::get_if<task::Step>(&body)) return record_step(*step);
   return {};
 }
 
-std::string UnfinishedSteps::take_call(const task::ToolCall& call) {
+std::string UnfinishedSteps::record_call(const task::ToolCall& call) {
   const bool is_new = calls_.try_emplace(call.id, Call{next_++, !call.by_client}).second;
   if (is_new && !call.by_client) ++open_calls_;
   return is_new ? "" : "tool-call: this turn already has a call " + named(call.id);
 }
 
-std::string UnfinishedSteps::take_result(const task::ToolResult& result) {
+std::string UnfinishedSteps::record_result(const task::ToolResult& result) {
   const auto call = calls_.find(result.id);
   if (call == calls_.end()) return "tool-result: this turn has no call " + named(result.id);
   if (!call->second.open) return "tool-result: the call " + named(result.id) + " already has its result";
@@ -33,7 +33,7 @@ std::string UnfinishedSteps::take_result(const task::ToolResult& result) {
   return {};
 }
 
-std::string UnfinishedSteps::take_step(const task::Step& step) {
+std::string UnfinishedSteps::record_step(const task::Step& step) {
   if (step.phase == task::Step::Phase::finish) {
     return steps_.erase(step.name) == 1 ? "" : "step: " + named(step.name) + " has not started";
   }

@@ -17,7 +17,7 @@ namespace baton::agents {
 class UnfinishedSteps {
  public:
   // Returns empty if `body` may come now, and records it; else returns why not.
-  std::string take(const task::EventBody& body);
+  std::string record(const task::EventBody& body);
 
   // The steps and calls that are open.
   std::size_t count() const { return open_calls_ + steps_.size(); }
@@ -27,9 +27,9 @@ class UnfinishedSteps {
   std::vector<task::EventBody> close();
 
  private:
-  std::string take_call(const task::ToolCall& call);
-  std::string take_result(const task::ToolResult& result);
-  std::string take_step(const task::Step& step);
+  std::string record_call(const task::ToolCall& call);
+  std::string record_result(const task::ToolResult& result);
+  std::string record_step(const task::Step& step);
 
   struct Call {
     std::uint64_t order = 0;

@@ -20,8 +20,8 @@ class UsedIds {
   void add(const std::vector<std::string>& ids) {
     ids_.with([&](auto& used) { used.insert(ids.begin(), ids.end()); });
   }
-  // Takes an id. Returns false if it was taken before.
-  bool take(const std::string& id) {
+  // Returns false if the id was there before.
+  bool try_add(const std::string& id) {
     return ids_.with([&](auto& used) { return used.insert(id).second; });
   }
   bool has(const std::string& id) const {

@@ -115,7 +115,7 @@ bool StreamReading::feed(std::string_view piece, std::vector<Event>& events) {
   return *going;
 }
 
-bool StreamReading::take(const Event& event) {
+bool StreamReading::deliver(const Event& event) {
   if (protocol::is_aside(event.event)) return true;
   const auto result = result_of(event);
   return result && on_event_(event.number, *result);
@@ -153,7 +153,7 @@ const std::string* StreamReading::whole(const base::Result<outbound::HttpAnswer>
   return !error_ && is_plain && !seen_ ? &plain_ : nullptr;
 }
 
-bool StreamReading::take_whole() {
+bool StreamReading::deliver_whole() {
   const auto document = json::Document::parse_view(plain_);
   const auto result = document ? dialect_->read_answer(document->root(), true)
                                : base::Result<protocol::a2a::ClientAnswer>(base::fail(document.error()));

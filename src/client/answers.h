@@ -67,7 +67,7 @@ outbound::HttpRequest http_request_of(const Remote& remote, const StreamRequest&
                                       const std::string& token, const std::string& trace);
 std::pair<std::string, std::string> token_header(const Access& access, const std::string& token);
 
-// Reads the bytes of one connection of a stream: first `feed`, then `take` for each event that it found.
+// Reads the bytes of one connection of a stream: first `feed`, then `deliver` for each event that it found.
 class StreamReading {
  public:
   struct Event {
@@ -81,14 +81,14 @@ class StreamReading {
   // Appends the events that the piece completes. Returns false once the stream is to end.
   bool feed(std::string_view piece, std::vector<Event>& events);
   // Gives an event to `on_event`. Call `may_decode` first. Returns false once the stream is to end.
-  bool take(const Event& event);
+  bool deliver(const Event& event);
   // The stream ends with this error.
   bool refuse(CallError error);
 
   // The answer, if it is JSON instead of a stream: a whole task or message, which counts as one event, or an
-  // error. `take_whole` gives it to `on_event`, after `may_decode`; it returns whether it did.
+  // error. `deliver_whole` gives it to `on_event`, after `may_decode`; it returns whether it did.
   const std::string* whole(const base::Result<outbound::HttpAnswer>& answer) const;
-  bool take_whole();
+  bool deliver_whole();
 
   // The bytes that are kept.
   std::size_t held() const { return reader_.unfinished() + plain_.size(); }

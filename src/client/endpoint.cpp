@@ -223,14 +223,14 @@ StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnSt
     events.clear();
     const bool goes_on = reading.feed(piece, events);
     for (const StreamReading::Event& event : events) {
-      if (!allow(event.event.data, [&] { return reading.take(event); })) return false;
+      if (!allow(event.event.data, [&] { return reading.deliver(event); })) return false;
     }
     if (intake != nullptr) intake->keep(reading.held());
     return goes_on;
   });
   if (const std::string* const whole = reading.whole(answer)) {
     allow(*whole, [&] {
-      reading.take_whole();
+      reading.deliver_whole();
       return true;
     });
   }

@@ -272,7 +272,7 @@ PlainSend::PlainSend(FollowPlan plan, FollowHooks hooks)
 
 FollowStep PlainSend::answered(const tl::expected<task::Json, CallError>& result) {
   if (result) {
-    take(*result);
+    show(*result);
     return {};
   }
   const CallError& error = result.error();
@@ -299,7 +299,7 @@ const FollowEnd& PlainSend::stop() {
   return end_;
 }
 
-void PlainSend::take(const task::Json& result) {
+void PlainSend::show(const task::Json& result) {
   const auto right = may_decode(result.text, plan_.intake);
   if (!right) {
     end_.error = CallError{right.error().for_caller, 0, false};

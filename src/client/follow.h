@@ -178,7 +178,7 @@ class PlainSend {
   const FollowEnd& end() const { return end_; }
 
  private:
-  void take(const task::Json& result);
+  void show(const task::Json& result);
 
   const FollowPlan plan_;
   const FollowHooks hooks_;

@@ -281,7 +281,7 @@ class GrpcChannel::Impl {
     outbound::WaitLimits limits;
     limits.stop_fd = call.stop_fd;
     if (call.timeout.count() > 0) limits.deadline = std::chrono::steady_clock::now() + call.timeout;
-    return call.intake->take(bytes, limits);
+    return call.intake->acquire(bytes, limits);
   }
 
   base::Result<ChannelAnswer> answer_of(const ::grpc::Status& status) const {

@@ -128,7 +128,7 @@ class HttpAsking final : public HttpCalling, public std::enable_shared_from_this
     outbound::HttpRequest request = http_request_of(remote_, asking_.request, token(), span_.trace());
     request.total_timeout = std::max(asking_.timeout, milliseconds(1));
     begin(std::move(request), milliseconds(0),
-          {nullptr, [this](TokenCall::End end) { take(std::move(end)); }});
+          {nullptr, [this](TokenCall::End end) { decode(std::move(end)); }});
   }
 
   void cancel() override {
@@ -141,7 +141,7 @@ class HttpAsking final : public HttpCalling, public std::enable_shared_from_this
   void resume() override {}
 
  private:
-  void take(TokenCall::End end) {
+  void decode(TokenCall::End end) {
     const auto self = shared_from_this();
     call_.reset();
     end_.emplace(std::move(end));
@@ -262,7 +262,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
         return reading_.refuse(too_many());
       }
       read();
-      if (!take()) return false;
+      if (!pass_on()) return false;
     }
     if (!is_full_) intake_.keep(reading_.held());
     return true;
@@ -277,14 +277,14 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
         return;
       }
       right_ = std::move(*right);
-      goes_on_ = reading_.take(waiting_.front());
+      goes_on_ = reading_.deliver(waiting_.front());
     } catch (const std::exception& error) {
       goes_on_ = reading_.refuse(from_thread(error));
     }
   }
 
   // Passes on the event that was decoded. Returns false if the stream is over.
-  bool take() {
+  bool pass_on() {
     if (!waiting_.empty()) waiting_.pop_front();
     const bool is_wanted = streaming_.take(right_);
     if (!is_full_) right_.reset();
@@ -294,7 +294,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
   // Another thread has decoded.
   void take_read() {
     is_decoding_ = false;
-    if (!is_over_) continue_reading(take());
+    if (!is_over_) continue_reading(pass_on());
   }
 
   // Reads the bytes that came meanwhile, and more. `goes_on`: the stream is not over.
@@ -346,7 +346,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
       auto right = right_to_decode(rest(), intake_);
       if (!right) reading_.refuse(from_net(right.error(), {true, milliseconds(0)}));
       if (right) right_ = std::move(*right);
-      if (right && whole() != nullptr) is_whole_taken_ = reading_.take_whole();
+      if (right && whole() != nullptr) is_whole_delivered_ = reading_.deliver_whole();
       stream_end_ = how_it_ended();
     } catch (const std::exception& error) {
       stream_end_.error = from_thread(error);
@@ -356,7 +356,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
   void take_rest() {
     is_decoding_ = false;
     if (is_over_) return;
-    if (is_whole_taken_) (void)streaming_.take(right_);
+    if (is_whole_delivered_) (void)streaming_.take(right_);
     // The end follows once the output has room.
     if (!is_full_) end_call();
     if (is_full_) is_ended_ = true;
@@ -392,12 +392,12 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
   std::deque<StreamReading::Event> waiting_;
   std::string late_;  // came while a thread decoded or the output had no room
   std::optional<TokenCall::End> end_;
-  Right right_;                  // to the event that was decoded last
-  bool goes_on_ = true;          // after it
-  bool is_decoding_ = false;     // another thread has `reading_`, the first event and `right_`
-  bool is_full_ = false;         // `pause`
-  bool is_whole_taken_ = false;  // the answer was no stream, but a result
-  bool is_ended_ = false;        // `end_call` comes next
+  Right right_;                      // to the event that was decoded last
+  bool goes_on_ = true;              // after it
+  bool is_decoding_ = false;         // another thread has `reading_`, the first event and `right_`
+  bool is_full_ = false;             // `pause`
+  bool is_whole_delivered_ = false;  // the answer was no stream, but a result
+  bool is_ended_ = false;            // `end_call` comes next
   StreamEnd stream_end_;
 };
 
@@ -539,7 +539,7 @@ class ThreadStreaming final : public ThreadCalling {
         const bool is_long = result.size() > kDecodedHere;
         const bool goes_on = streaming_.read(number, result);
         // The endpoint holds the right itself.
-        return take(is_long ? std::make_shared<const outbound::Intake::Decoding>() : Right()) && goes_on;
+        return pass_on(is_long ? std::make_shared<const outbound::Intake::Decoding>() : Right()) && goes_on;
       });
     } catch (const std::exception& error) {
       end.error = from_thread(error);
@@ -548,8 +548,8 @@ class ThreadStreaming final : public ThreadCalling {
     on_loop([this, end = std::move(end)] { finish(end); });
   }
 
-  // Has the loop take what was read, and waits until there is room for more.
-  bool take(const Right& right) {
+  // Passes what was read to the loop, and waits until there is room for more.
+  bool pass_on(const Right& right) {
     change([this] { is_taken_ = false; });
     on_loop([this, right] {
       const bool is_wanted = streaming_.take(right);

@@ -28,7 +28,7 @@ std::size_t ChunkedBody::feed(std::string_view bytes, std::string& body, std::si
       if (left_ == 0) part_ = Part::data_cr;
       continue;
     }
-    take(bytes[used++], body.size(), body_max);
+    read_char(bytes[used++], body.size(), body_max);
   }
   return used;
 }
@@ -41,7 +41,7 @@ void ChunkedBody::expect(char c, char wanted, Part next) {
   }
 }
 
-void ChunkedBody::take(char c, std::size_t body_taken, std::size_t body_max) {
+void ChunkedBody::read_char(char c, std::size_t body_taken, std::size_t body_max) {
   switch (part_) {
     case Part::size_first:
     case Part::size:

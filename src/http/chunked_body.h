@@ -34,7 +34,7 @@ class ChunkedBody {
     trailer_lf,
     last_lf
   };
-  void take(char c, std::size_t body_taken, std::size_t body_max);
+  void read_char(char c, std::size_t body_taken, std::size_t body_max);
   void take_size(char c, std::size_t body_taken, std::size_t body_max);
   void take_trailer(char c);
   void expect(char c, char wanted, Part next);

@@ -41,7 +41,7 @@ base::Result<void> AnswerStream::fill() {
   is_over_ = *got == 0;
   has_begun_ = has_begun_ || *got > 0;
   end_ += *got;
-  return request_.intake == nullptr ? base::Result<void>() : request_.intake->take(*got, limits_);
+  return request_.intake == nullptr ? base::Result<void>() : request_.intake->acquire(*got, limits_);
 }
 
 base::Result<void> AnswerStream::refill() {

@@ -170,7 +170,7 @@ Intake::~Intake() {
 }
 
 template <class Grant>
-base::Result<bool> Intake::take_by(std::size_t bytes, Grant grant) {
+base::Result<bool> Intake::acquire_by(std::size_t bytes, Grant grant) {
   if (budget_ == nullptr) return true;
   const std::size_t most = budget_->answer_max_;
   if (held_ + bytes > most) {
@@ -189,8 +189,8 @@ base::Result<bool> Intake::take_by(std::size_t bytes, Grant grant) {
   return true;
 }
 
-base::Result<void> Intake::take(std::size_t bytes, const WaitLimits& limits) {
-  const auto taken = take_by(bytes, [&](std::size_t more) -> base::Result<bool> {
+base::Result<void> Intake::acquire(std::size_t bytes, const WaitLimits& limits) {
+  const auto taken = acquire_by(bytes, [&](std::size_t more) -> base::Result<bool> {
     if (auto granted = budget_->grant(*place_, more, limits); !granted) return fail(granted.error());
     return true;
   });
@@ -198,8 +198,8 @@ base::Result<void> Intake::take(std::size_t bytes, const WaitLimits& limits) {
   return {};
 }
 
-base::Result<bool> Intake::try_take(std::size_t bytes) {
-  auto taken = take_by(bytes, [&](std::size_t more) -> base::Result<bool> {
+base::Result<bool> Intake::try_acquire(std::size_t bytes) {
+  auto taken = acquire_by(bytes, [&](std::size_t more) -> base::Result<bool> {
     if (!room_) room_ = std::make_shared<base::UniqueFd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!room_->valid()) return fail(ErrorCode::unavailable, "too many files are open; try again later");
     eventfd_t count = 0;

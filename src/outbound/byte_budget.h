@@ -110,11 +110,12 @@ class Intake {
 
   // Waits until `bytes` more may be held, and holds them. Fails with too_large if the answer exceeds its
   // limit, with deadline_exceeded if others hold the bytes for too long, or with unavailable after a stop.
-  base::Result<void> take(std::size_t bytes, const WaitLimits& limits);
-  // Like `take`, but returns false instead of waiting. Then wait until `room_fd` is readable, and try again.
-  base::Result<bool> try_take(std::size_t bytes);
+  base::Result<void> acquire(std::size_t bytes, const WaitLimits& limits);
+  // Like `acquire`, but returns false instead of waiting. Then wait until `room_fd` is readable, and try
+  // again.
+  base::Result<bool> try_acquire(std::size_t bytes);
   int room_fd() const { return room_->get(); }
-  // Ends the wait that `try_take` has begun, if there is one.
+  // Ends the wait that `try_acquire` has begun, if there is one.
   void stop_waiting();
   // Reduces the held bytes to `bytes`, and releases the others.
   void keep(std::size_t bytes);
@@ -137,13 +138,13 @@ class Intake {
     std::size_t cost_ = 0;
   };
   // Waits until a text of `text` bytes may be decoded into `made` further bytes. Fails with the errors of
-  // `take`. Never waits for texts of up to kFree bytes.
+  // `acquire`. Never waits for texts of up to kFree bytes.
   base::Result<Decoding> decode(std::size_t text, std::size_t made) const;
 
  private:
   // Calls `grant` with the further bytes that holding `bytes` more needs, if there are any.
   template <class Grant>
-  base::Result<bool> take_by(std::size_t bytes, Grant grant);
+  base::Result<bool> acquire_by(std::size_t bytes, Grant grant);
 
   ByteBudget* const budget_;
   const std::string account_;
@@ -152,7 +153,7 @@ class Intake {
   std::optional<ByteBudget::Place> place_;  // set by the first grant
   std::size_t held_ = 0;
   std::size_t granted_ = 0;  // beyond kFree
-  ByteBudget::Signal room_;  // null: `try_take` does not wait; shared with the budget
+  ByteBudget::Signal room_;  // null: `try_acquire` does not wait; shared with the budget
 };
 
 }  // namespace baton::outbound

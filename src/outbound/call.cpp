@@ -260,7 +260,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   // Counts the bytes, and waits if there is no room for them.
   void take_bytes(std::string_view bytes) {
     if (request_->intake != nullptr) {
-      const auto taken = request_->intake->try_take(bytes.size());
+      const auto taken = request_->intake->try_acquire(bytes.size());
       if (!taken) return lose(taken.error());
       if (!*taken) {
         unread_ += bytes;
@@ -274,7 +274,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   // There may be room now for the bytes that were read.
   void take_unread() {
     watch(-1, 0);
-    const auto taken = request_->intake->try_take(unread_.size());
+    const auto taken = request_->intake->try_acquire(unread_.size());
     if (!taken) return lose(taken.error());
     if (!*taken) return watch(request_->intake->room_fd(), EPOLLIN);
     is_short_of_room_ = false;

@@ -143,11 +143,11 @@ class Dial::Running : public std::enable_shared_from_this<Running> {
   void connect() {
     begin(Stage::connecting, milliseconds(0));
     race_ = std::make_unique<Race>(loop_, addresses_, hop_.place.port, request_.connect_timeout,
-                                   [this](auto socket) { run([&] { take(std::move(socket)); }); });
+                                   [this](auto socket) { run([&] { use_socket(std::move(socket)); }); });
     race_->start();
   }
 
-  void take(base::Result<std::unique_ptr<Socket>> socket) {
+  void use_socket(base::Result<std::unique_ptr<Socket>> socket) {
     race_.reset();
     if (!socket && hop_.is_proxy)
       return end(fail(socket.error().code, "the proxy cannot be reached: " + socket.error().for_caller));

@@ -48,20 +48,20 @@ class TokenCall::Running : public std::enable_shared_from_this<Running> {
  private:
   void find_token() {
     if (!credentials_) return send();
-    if (!credentials_->reads_file()) return take(credentials_->at_hand());
+    if (!credentials_->reads_file()) return use_or_fetch(credentials_->at_hand());
     const bool is_taken = services_.blocking.try_submit(
         [weak = weak_from_this(), credentials = credentials_, &loop = services_.loop]() mutable {
           auto found = credentials->at_hand();
           // The last owner of the credentials may be the turn, whose thread is the loop's.
           loop.post([weak, credentials = std::move(credentials), found = std::move(found)] {
             const auto self = weak.lock();
-            if (self && !self->is_over_) self->take(found);
+            if (self && !self->is_over_) self->use_or_fetch(found);
           });
         });
     if (!is_taken) end_without(TokenError{.text = "too many turns begin at once", .may_come = true});
   }
 
-  void take(const std::optional<Credentials::Token>& at_hand) {
+  void use_or_fetch(const std::optional<Credentials::Token>& at_hand) {
     if (at_hand) return use(*at_hand);
     auto wait = credentials_->fetch(services_.loop, request_->despite_breaker,
                                     [weak = weak_from_this()](const Credentials::Token& token) {
@@ -97,13 +97,13 @@ class TokenCall::Running : public std::enable_shared_from_this<Running> {
         return events_.on_data(piece);
       };
     }
-    events.on_end = [this](base::Result<HttpAnswer> answer) { take(std::move(answer)); };
+    events.on_end = [this](base::Result<HttpAnswer> answer) { finish(std::move(answer)); };
     call_.emplace(services_.loop, request_, idle_, std::move(events));
     if (is_paused_) call_->pause();
     call_->start();
   }
 
-  void take(base::Result<HttpAnswer> answer) {
+  void finish(base::Result<HttpAnswer> answer) {
     const auto self = shared_from_this();
     call_.reset();
     const bool is_refused = answer && answer->status == kRefusedToken;

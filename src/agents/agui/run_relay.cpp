@@ -230,7 +230,7 @@ void RunRelay::tell_one(task::EventBody body) {
     artifacts_.insert(id);
     artifact->append = artifact->append && !is_new;
   }
-  if (open_.take(body).empty()) emit(std::move(body));
+  if (open_.record(body).empty()) emit(std::move(body));
   if (open_.count() > kOpenMax)
     refusal_ = "more than " + std::to_string(kOpenMax) + " of its steps and tool calls are open";
 }
@@ -249,9 +249,9 @@ void RunRelay::tell_result(task::ToolResult result) {
     task::ToolCall call = std::move(client_calls_.extract(place.mapped()).mapped());
     client_bytes_ -= bytes_of_call(call);
     call.by_client = false;
-    if (open_.take(call).empty()) emit(std::move(call));
+    if (open_.record(call).empty()) emit(std::move(call));
   }
-  if (open_.take(result).empty()) emit(std::move(result));
+  if (open_.record(result).empty()) emit(std::move(result));
 }
 
 void RunRelay::emit(task::EventBody body) {

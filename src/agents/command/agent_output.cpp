@@ -44,8 +44,8 @@ bool AgentOutput::count(std::size_t bytes) {
   return false;
 }
 
-bool AgentOutput::take(line::AgentMessage message) {
-  return std::visit([this](auto& one) { return take_one(std::move(one)); }, message);
+bool AgentOutput::forward(line::AgentMessage message) {
+  return std::visit([this](auto& one) { return forward_one(std::move(one)); }, message);
 }
 
 void AgentOutput::finish(Outcome outcome) {
@@ -71,22 +71,22 @@ bool AgentOutput::end(Outcome outcome) {
 }
 
 // Drops empty pieces: strict clients refuse them.
-bool AgentOutput::take_one(line::Text text) {
+bool AgentOutput::forward_one(line::Text text) {
   if (!text.delta.empty()) gate_.use([&](TurnSink& sink) { sink.text(std::move(text.delta)); });
   return true;
 }
 
-bool AgentOutput::take_one(line::Reasoning reasoning) {
+bool AgentOutput::forward_one(line::Reasoning reasoning) {
   if (!reasoning.delta.empty()) {
     gate_.use([&](TurnSink& sink) { sink.reasoning(std::move(reasoning.delta)); });
   }
   return true;
 }
 
-bool AgentOutput::take_one(task::EventBody body) {
+bool AgentOutput::forward_one(task::EventBody body) {
   auto* call = std::get_if<task::ToolCall>(&body);
   if (call != nullptr) call->by_client = client_tools_.contains(call->name);
-  if (const std::string problem = open_.take(body); !problem.empty()) {
+  if (const std::string problem = open_.record(body); !problem.empty()) {
     fail(kNotOfProtocol + problem);
     return false;
   }
@@ -100,22 +100,22 @@ bool AgentOutput::take_one(task::EventBody body) {
   return true;
 }
 
-bool AgentOutput::take_one(line::Delegate delegate) {
+bool AgentOutput::forward_one(line::Delegate delegate) {
   DelegateRequest request{std::move(delegate.id),   std::move(delegate.agent), std::move(delegate.message),
                           std::move(delegate.task), delegate.takes_questions,  delegate.detached};
   gate_.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
   return true;
 }
 
-bool AgentOutput::take_one(line::Wait) {
+bool AgentOutput::forward_one(line::Wait) {
   return end(Waits{});
 }
 
-bool AgentOutput::take_one(line::Ask ask) {
+bool AgentOutput::forward_one(line::Ask ask) {
   return end(Asked{id_of_ask(ask.id), false, std::move(ask.message)});
 }
 
-bool AgentOutput::take_one(line::Auth auth) {
+bool AgentOutput::forward_one(line::Auth auth) {
   return end(Asked{id_of_ask(auth.id), true, std::move(auth.message)});
 }
 
@@ -123,14 +123,14 @@ std::string AgentOutput::id_of_ask(const std::string& own) {
   return own.empty() ? base::make_uuid() : call_ids_.begin(own);
 }
 
-bool AgentOutput::take_one(line::Finish done) {
+bool AgentOutput::forward_one(line::Finish done) {
   return end(Done{std::move(done.message)});
 }
-bool AgentOutput::take_one(line::Fail failure) {
+bool AgentOutput::forward_one(line::Fail failure) {
   const bool shows_detail = verbose_ && !failure.detail.empty();
   return end(Failed{std::move(shows_detail ? failure.detail : failure.error)});
 }
-bool AgentOutput::take_one(line::Reject reject) {
+bool AgentOutput::forward_one(line::Reject reject) {
   return end(Rejected{std::move(reject.reason)});
 }
 

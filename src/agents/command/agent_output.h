@@ -28,7 +28,7 @@ class AgentOutput {
   // Counts a line's bytes against the turn's limit. If they exceed it, fails the turn and returns false.
   bool count(std::size_t bytes);
   // Passes a message on. If it is not allowed now, fails the turn and returns false.
-  bool take(line::AgentMessage message);
+  bool forward(line::AgentMessage message);
 
   void fail(std::string error) { finish(Failed{std::move(error)}); }
   // Ends the turn; only the first call counts. First closes what the agent left open. After a cancel, any
@@ -44,16 +44,16 @@ class AgentOutput {
   bool spoke() const { return printed_ > 0; }
 
  private:
-  bool take_one(line::Text text);
-  bool take_one(line::Reasoning reasoning);
-  bool take_one(task::EventBody body);
-  bool take_one(line::Delegate delegate);
-  bool take_one(line::Wait);
-  bool take_one(line::Ask ask);
-  bool take_one(line::Auth auth);
-  bool take_one(line::Finish done);
-  bool take_one(line::Fail fail);
-  bool take_one(line::Reject reject);
+  bool forward_one(line::Text text);
+  bool forward_one(line::Reasoning reasoning);
+  bool forward_one(task::EventBody body);
+  bool forward_one(line::Delegate delegate);
+  bool forward_one(line::Wait);
+  bool forward_one(line::Ask ask);
+  bool forward_one(line::Auth auth);
+  bool forward_one(line::Finish done);
+  bool forward_one(line::Fail fail);
+  bool forward_one(line::Reject reject);
   bool end(Outcome outcome);
   std::string id_of_ask(const std::string& own);
   void call_client(task::ToolCall call);

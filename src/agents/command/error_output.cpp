@@ -60,7 +60,7 @@ std::vector<std::string> RecentLines::all() const {
   });
 }
 
-void ErrorOutput::take(std::string_view bytes) {
+void ErrorOutput::feed(std::string_view bytes) {
   tail_ += bytes.substr(bytes.size() - std::min(bytes.size(), kTailMax));
   if (tail_.size() > kTailMax) tail_.erase(0, tail_.size() - kTailMax);
   if (keeps_) keep(bytes);
@@ -146,7 +146,7 @@ std::string ErrorOutput::text() const {
     if (line != std::string_view::npos) kept.remove_prefix(line + 1);
   }
   Utf8Stream utf8;
-  std::string text = utf8.take(kept);
+  std::string text = utf8.feed(kept);
   text += utf8.finish();
   const std::size_t end = text.find_last_not_of(" \t\r\n");
   text.erase(end == std::string::npos ? 0 : end + 1);

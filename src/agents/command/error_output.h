@@ -43,7 +43,7 @@ class ErrorOutput {
     line_members_.insert(line_members_.end(), turn.begin(), turn.end());
   }
 
-  void take(std::string_view bytes);
+  void feed(std::string_view bytes);
   // The stream has ended: logs an unfinished line.
   void finish();
 

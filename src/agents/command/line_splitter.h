@@ -16,7 +16,7 @@ class LineSplitter {
   // Calls `on_line(std::string_view)` for each line that ends in `bytes`, without its line end; skips blank
   // lines. Stops when `on_line` returns false. Returns false if a line is too long.
   template <class F>
-  bool take(std::string_view bytes, F&& on_line) {
+  bool feed(std::string_view bytes, F&& on_line) {
     while (!bytes.empty()) {
       const std::size_t end = bytes.find('\n');
       const std::string_view piece = bytes.substr(0, end);

@@ -36,7 +36,7 @@ void LineTurn::abandon() {
 
 void LineTurn::on_output(std::string_view bytes) {
   gate().use([](TurnSink& sink) { sink.hold(); });
-  if (!lines_.take(bytes, [this](std::string_view one) { return take_line(one); })) {
+  if (!lines_.feed(bytes, [this](std::string_view one) { return take_line(one); })) {
     output_.fail(line_too_long(facts_->settings));
     process_->kill();
   }
@@ -54,7 +54,7 @@ bool LineTurn::take_line(std::string_view text) {
   if (decoded && !decoded->turn.empty() && decoded->turn != id_) {
     output_.fail("the agent named a turn that it was not given");
   } else if (decoded) {
-    output_.take(std::move(decoded->message));
+    output_.forward(std::move(decoded->message));
   } else {
     output_.fail(refusal(facts_->settings, log_members_, decoded.error(), text));
   }

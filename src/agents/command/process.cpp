@@ -164,7 +164,7 @@ void Process::on_errors_ready() {
 bool Process::read_errors() {
   std::array<char, 16 << 10> buffer;
   const ssize_t count = ::read(child_.errors.get(), buffer.data(), buffer.size());
-  if (count > 0) errors_.take({buffer.data(), static_cast<std::size_t>(count)});
+  if (count > 0) errors_.feed({buffer.data(), static_cast<std::size_t>(count)});
   if (count == 0) end_errors();
   return count > 0;
 }

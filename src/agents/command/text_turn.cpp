@@ -79,14 +79,14 @@ void TextTurn::abandon() {
 
 void TextTurn::on_output(std::string_view bytes) {
   if (!output_.count(bytes.size())) return process_->kill();
-  if (std::string text = text_.take(bytes); !text.empty()) output_.take(line::Text{std::move(text)});
+  if (std::string text = text_.feed(bytes); !text.empty()) output_.forward(line::Text{std::move(text)});
   pause_unless_ready(facts_->host, process_, gate());
 }
 
 void TextTurn::on_exit(const ProcessExit& exit) {
   ended(exit);
   if (output_.ended()) return;
-  if (std::string rest = text_.finish(); !rest.empty()) output_.take(line::Text{std::move(rest)});
+  if (std::string rest = text_.finish(); !rest.empty()) output_.forward(line::Text{std::move(rest)});
   if (canceling_) return output_.finish(Canceled{});
   if (exit.signal == 0 && exit.code == 0) return output_.finish(Done{});
   output_.fail(failure(*facts_, "the agent failed", exit, task_));

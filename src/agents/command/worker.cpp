@@ -189,7 +189,7 @@ void Worker::kill_for_one(std::string why) {
 }
 
 void Worker::on_output(std::string_view bytes) {
-  if (!lines_.take(bytes, [this](std::string_view one) { return take_line(one); })) {
+  if (!lines_.feed(bytes, [this](std::string_view one) { return take_line(one); })) {
     kill(line_too_long(facts_->settings));
   }
   release_touched();
@@ -245,7 +245,7 @@ bool Worker::take_line(std::string_view text) {
     pump_soon();
   }
   if (touched_.insert(turn).second) turn->gate().use([](TurnSink& sink) { sink.hold(); });
-  const bool in_order = was_over || turn->output_.take(std::move(decoded->message));
+  const bool in_order = was_over || turn->output_.forward(std::move(decoded->message));
   // A call of a client's tool ends the turn for both sides, too. After a line out of order Baton has failed
   // the turn, but the worker still has to end it.
   if (!in_order) {

@@ -96,11 +96,11 @@ void McpListing::ask() {
   call_.emplace(
       servers_->all[at_], std::move(request),
       [page](json::Value result) { *page = protocol::mcp::read_tools(result); },
-      [this, page](const McpCallEnd& end) { take(end, std::move(*page)); });
+      [this, page](const McpCallEnd& end) { add_page(end, std::move(*page)); });
   call_->start();
 }
 
-void McpListing::take(const McpCallEnd& end, protocol::mcp::ToolPage page) {
+void McpListing::add_page(const McpCallEnd& end, protocol::mcp::ToolPage page) {
   const std::shared_ptr<const McpServer>& server = servers_->all[at_];
   const std::string origin = outbound::origin_of(server->settings.server.url);
   if (end.kind != McpCallEnd::Kind::answered) {

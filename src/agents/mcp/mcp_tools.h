@@ -75,7 +75,7 @@ class McpListing {
  private:
   void ask_next_server();
   void ask();
-  void take(const McpCallEnd& end, protocol::mcp::ToolPage page);
+  void add_page(const McpCallEnd& end, protocol::mcp::ToolPage page);
   void end(std::string error);
 
   const std::shared_ptr<const McpServers> servers_;

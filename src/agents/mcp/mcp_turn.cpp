@@ -167,7 +167,7 @@ class McpTurn : public LoopTurn<McpTurn> {
               if (end.kind == McpEnd::unknown) return turn.fail_unknown(turn.told(end));
               if (end.asks) return turn.ask(end);
               if (end.kind == McpEnd::unsent) return turn.fail_to_reach(end);
-              end.kind == McpEnd::refused ? turn.fail(end.text) : turn.take();
+              end.kind == McpEnd::refused ? turn.fail(end.text) : turn.use_result();
             });
   }
 
@@ -187,11 +187,11 @@ class McpTurn : public LoopTurn<McpTurn> {
             [](McpTurn& turn, const McpCallEnd& end) {
               if (end.asks) return turn.ask(end);
               if (end.kind == McpEnd::unsent || end.kind == McpEnd::unknown) return turn.wait(kLookAgain);
-              end.kind == McpEnd::refused ? turn.fail(end.text) : turn.take();
+              end.kind == McpEnd::refused ? turn.fail(end.text) : turn.use_result();
             });
   }
 
-  void take() {
+  void use_result() {
     CallResult result = std::move(*result_);
     switch (result.kind) {
       case ResultKind::failed:

@@ -436,7 +436,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   std::string free_id(const std::string& id) const {
     // Ids that begin with ~ are Baton's own.
     const bool is_good = !id.empty() && id.front() != '~' && id.size() <= kCallIdMax && base::is_token(id);
-    if (is_good && (!input_.used_ids || input_.used_ids->take(id))) return id;
+    if (is_good && (!input_.used_ids || input_.used_ids->try_add(id))) return id;
     return "call-" + base::random_hex(12);
   }
 

@@ -137,7 +137,7 @@ void RunningTurn::emit(task::EventBody body) {
     if (!fits(state, task::weight_of(body))) return true;
     if (budget_) count(state, body);
     if (services_.spans != nullptr) {
-      state.tools.take(*services_.spans, state.lineage.trace, body);
+      state.tools.record(*services_.spans, state.lineage.trace, body);
     }
     auto wrong = state.output.add(std::move(body), services_.clock.now());
     if (wrong) state.outcome = agents::Failed{std::move(*wrong)};

@@ -46,18 +46,18 @@ std::chrono::sys_seconds today() {
 
 base::Result<std::unique_ptr<Identity>> Identity::open(IdentityFiles files) {
   std::unique_ptr<Identity> made(new Identity);
-  if (const auto taken = made->take(files, false); !taken) return base::fail(taken.error());
+  if (const auto taken = made->load(files, false); !taken) return base::fail(taken.error());
   return made;
 }
 
 base::Result<void> Identity::reload(IdentityFiles files) {
   files_ = std::move(files);  // if they cannot be used, the next looks try them again
-  return take(IdentityFiles(files_), true);
+  return load(IdentityFiles(files_), true);
 }
 
 std::optional<base::Result<void>> Identity::look() {
   if (stamp_of(files_) == stamp_) return std::nullopt;
-  return take(IdentityFiles(files_), true);
+  return load(IdentityFiles(files_), true);
 }
 
 std::string Identity::stamp_of(const IdentityFiles& files) {
@@ -74,7 +74,7 @@ bool Identity::is_served(const Certificate& certificate) const {
          });
 }
 
-base::Result<void> Identity::take(const IdentityFiles& files, bool only_valid) {
+base::Result<void> Identity::load(const IdentityFiles& files, bool only_valid) {
   // Before the files are read: a change during that is found at the next look.
   std::string stamp = stamp_of(files);
   std::vector<Certificate> certificates;

@@ -41,7 +41,7 @@ class Identity {
     std::shared_ptr<const Contexts> contexts;
   };
   Identity() = default;
-  base::Result<void> take(const IdentityFiles& files, bool only_valid);
+  base::Result<void> load(const IdentityFiles& files, bool only_valid);
   bool is_served(const Certificate& certificate) const;
   static std::string stamp_of(const IdentityFiles& files);
 

@@ -164,7 +164,7 @@ void sse(std::string_view input) {
 void lines(std::string_view input) {
   constexpr std::size_t kMax = 200;
   const auto read = [&](agents::LineSplitter& splitter, std::string_view piece, std::string& log) {
-    return splitter.take(piece, [&](std::string_view line) {
+    return splitter.feed(piece, [&](std::string_view line) {
       require(line.size() <= kMax && line.find('\n') == std::string_view::npos, "a line is no line");
       log.append(line) += '\n';
       return true;

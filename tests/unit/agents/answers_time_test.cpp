@@ -342,7 +342,7 @@ void feed_lines(const agents::Turn& turn, const Texts& events) {
   for (const std::string& text : events) {
     auto line = agents::line::decode(text);
     REQUIRE_MESSAGE(line, (line ? "" : line.error().for_caller));
-    REQUIRE(output.take(std::move(line->message)));
+    REQUIRE(output.forward(std::move(line->message)));
   }
   output.finish(agents::Done{});
 }

@@ -35,7 +35,7 @@ TEST_CASE("Answers: an event with half a surrogate pair gives its result") {
   std::vector<StreamReading::Event> events;
   CHECK(reading.feed("data: " + answer_with(kTask) + "\n\n", events));
   REQUIRE(events.size() == 1);
-  CHECK(reading.take(events.front()));
+  CHECK(reading.deliver(events.front()));
   CHECK(said_in(result) == "\xef\xbf\xbd");
 }
 

@@ -227,9 +227,9 @@ TEST_CASE("TaskService: concurrent turns of a context share the set of used ids"
   const auto two = bench.scripted().next();
   REQUIRE(bench.submit(chat("elsewhere", "", "another thread")));
   const auto elsewhere = bench.scripted().next();
-  CHECK(one->turn.used_ids->take("call-1"));
-  CHECK_FALSE(two->turn.used_ids->take("call-1"));
-  CHECK(elsewhere->turn.used_ids->take("call-1"));
+  CHECK(one->turn.used_ids->try_add("call-1"));
+  CHECK_FALSE(two->turn.used_ids->try_add("call-1"));
+  CHECK(elsewhere->turn.used_ids->try_add("call-1"));
 }
 
 TEST_CASE("TaskService: a question's id counts as used in its context") {

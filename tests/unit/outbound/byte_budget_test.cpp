@@ -44,9 +44,9 @@ WaitLimits now() {
 }
 
 // Takes `bytes` bytes and returns the error, if any.
-Ending take(Intake& intake, std::size_t bytes, const WaitLimits& limits = now()) {
+Ending acquire(Intake& intake, std::size_t bytes, const WaitLimits& limits = now()) {
   for (std::size_t taken = 0; taken < bytes; taken += kPiece) {
-    if (const auto more = intake.take(kPiece, limits); !more) return more.error().code;
+    if (const auto more = intake.acquire(kPiece, limits); !more) return more.error().code;
   }
   return std::nullopt;
 }
@@ -66,15 +66,15 @@ TEST_CASE("ByteBudget: small answers do not use the budget") {
   ByteBudget budget(kSmall);
   std::list<Intake> intakes;
   for (int i = 0; i < 1'000; ++i)
-    REQUIRE(take(intakes.emplace_back(&budget), ByteBudget::kFree) == std::nullopt);
+    REQUIRE(acquire(intakes.emplace_back(&budget), ByteBudget::kFree) == std::nullopt);
   CHECK(budget.counts().bytes == 0);
 }
 
 TEST_CASE("ByteBudget: one answer has its limit, and the error names it") {
   ByteBudget budget(kSmall);
   Intake intake(&budget);
-  CHECK(take(intake, 4 * kMib) == std::nullopt);
-  const auto more = intake.take(1, now());
+  CHECK(acquire(intake, 4 * kMib) == std::nullopt);
+  const auto more = intake.acquire(1, now());
   REQUIRE_FALSE(more);
   CHECK(more.error().code == ErrorCode::too_large);
   CHECK(more.error().for_caller.find("4194304 bytes (outbound.task_bytes_max") != std::string::npos);
@@ -84,28 +84,29 @@ TEST_CASE("ByteBudget: one account gets half, and others have the rest") {
   ByteBudget budget(kSmall);
   std::list<Intake> intakes;
   // Two full answers fit; the third waits.
-  CHECK(take(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
-  CHECK(take(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
-  CHECK(take(intakes.emplace_back(&budget, "ann"), 4 * kMib) == ErrorCode::deadline_exceeded);
-  CHECK(take(intakes.emplace_back(&budget, "bob"), 4 * kMib) == std::nullopt);
+  CHECK(acquire(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
+  CHECK(acquire(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
+  CHECK(acquire(intakes.emplace_back(&budget, "ann"), 4 * kMib) == ErrorCode::deadline_exceeded);
+  CHECK(acquire(intakes.emplace_back(&budget, "bob"), 4 * kMib) == std::nullopt);
   CHECK(budget.counts().bytes <= 12 * kMib);
-  CHECK(take(intakes.emplace_back(&budget, "eve"), 4 * kMib) == ErrorCode::deadline_exceeded);
+  CHECK(acquire(intakes.emplace_back(&budget, "eve"), 4 * kMib) == ErrorCode::deadline_exceeded);
   intakes.front().keep(0);
-  CHECK(take(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
+  CHECK(acquire(intakes.emplace_back(&budget, "ann"), 4 * kMib) == std::nullopt);
 }
 
 TEST_CASE("ByteBudget: the largest answer can always be finished, regardless of other answers") {
   ByteBudget budget(kSmall);
   std::list<Intake> intakes;
   for (int account = 0; account < 30; ++account) {
-    for (int i = 0; i < 5; ++i) (void)take(intakes.emplace_back(&budget, std::to_string(account)), 3 * kMib);
+    for (int i = 0; i < 5; ++i)
+      (void)acquire(intakes.emplace_back(&budget, std::to_string(account)), 3 * kMib);
   }
   // The intake with the most bytes can finish first, then each of the others in turn.
   std::size_t finished = 0;
   for (bool progress = true; progress;) {
     progress = false;
     for (auto intake = intakes.begin(); intake != intakes.end(); ++intake) {
-      if (take(*intake, 4 * kMib) == ErrorCode::deadline_exceeded) continue;
+      if (acquire(*intake, 4 * kMib) == ErrorCode::deadline_exceeded) continue;
       intakes.erase(intake);
       ++finished;
       progress = true;
@@ -128,7 +129,7 @@ TEST_CASE("ByteBudget: many concurrent readers never deadlock") {
       limits.deadline = std::chrono::steady_clock::now() + patience();
       for (int answer = 0; answer < 4; ++answer) {
         Intake intake(&budget, i % 2 == 0 ? "ann" : "bob");
-        if (take(intake, 4 * kMib, limits) != std::nullopt) return;
+        if (acquire(intake, 4 * kMib, limits) != std::nullopt) return;
         most = std::max<std::size_t>(most, budget.counts().bytes);
         const auto right = intake.decode(4 * kMib, kMib);
         if (!right) return;
@@ -146,13 +147,13 @@ TEST_CASE("ByteBudget: a waiting call ends when it is stopped") {
   ByteBudget budget(kSmall);
   const baton::base::UniqueFd stop(eventfd(0, EFD_CLOEXEC));
   Intake first(&budget, "ann"), second(&budget, "ann"), third(&budget, "ann", stop.get());
-  REQUIRE(take(first, 4 * kMib) == std::nullopt);
-  REQUIRE(take(second, 4 * kMib) == std::nullopt);
+  REQUIRE(acquire(first, 4 * kMib) == std::nullopt);
+  REQUIRE(acquire(second, 4 * kMib) == std::nullopt);
   Ending reading, decoding;
   std::thread reader([&] {
     WaitLimits limits;
     limits.stop_fd = stop.get();
-    reading = take(third, 4 * kMib, limits);
+    reading = acquire(third, 4 * kMib, limits);
   });
   CHECK(wait_for_waiting(budget, 1));
   const auto right = first.decode(4 * kMib, kMib);
@@ -198,8 +199,8 @@ TEST_CASE_TEMPLATE("ByteBudget: reading of an answer that does not fit pauses un
                    "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   });
   Intake first(&budget, "ann"), second(&budget, "ann"), third(&budget, "ann");
-  REQUIRE(take(first, 4 * kMib) == std::nullopt);
-  REQUIRE(take(second, 4 * kMib) == std::nullopt);
+  REQUIRE(acquire(first, 4 * kMib) == std::nullopt);
+  REQUIRE(acquire(second, 4 * kMib) == std::nullopt);
   HttpRequest request;
   request.url = server.url();
   request.method = "GET";

@@ -219,8 +219,8 @@ TEST_CASE("Call: an answer waits for room in the budget without blocking the loo
   baton::outbound::ByteBudget budget({16 * kMib, 4 * kMib});
   Intake first(&budget, "ann"), second(&budget, "ann");
   Intake third(&budget, "ann"), late(&budget, "ann");
-  REQUIRE(first.take(4 * kMib, {}).has_value());
-  REQUIRE(second.take(4 * kMib, {}).has_value());
+  REQUIRE(first.acquire(4 * kMib, {}).has_value());
+  REQUIRE(second.acquire(4 * kMib, {}).has_value());
   const std::string body(kMib, 'x');
   const auto says_all = [&](RawServer&, int connection) {
     RawServer::say(connection,

@@ -22,7 +22,7 @@ struct Bench {
   bool say(std::string_view line) {
     auto decoded = agents::line::decode(line);
     REQUIRE_MESSAGE(decoded.has_value(), line);
-    return output->take(std::move(decoded->message));
+    return output->forward(std::move(decoded->message));
   }
   template <class T>
   const T& event(std::size_t index) {

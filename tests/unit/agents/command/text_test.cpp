@@ -14,8 +14,8 @@ TEST_CASE("Utf8Stream: text arrives unchanged wherever it is split") {
   const std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x99\x82z";
   for (std::size_t at = 0; at <= text.size(); ++at) {
     Utf8Stream stream;
-    std::string joined = stream.take(text.substr(0, at));
-    joined += stream.take(text.substr(at));
+    std::string joined = stream.feed(text.substr(0, at));
+    joined += stream.feed(text.substr(at));
     joined += stream.finish();
     CHECK(joined == text);
   }
@@ -36,7 +36,7 @@ TEST_CASE("Utf8Stream: invalid bytes become replacement characters, and the rest
   };
   for (const Case& one : cases) {
     Utf8Stream stream;
-    const std::string text = stream.take(one.bytes);
+    const std::string text = stream.feed(one.bytes);
     CHECK(text + stream.finish() == one.text);
   }
 }
@@ -57,7 +57,7 @@ TEST_CASE("LineSplitter: lines arrive complete wherever the input is split") {
       return true;
     };
     for (std::size_t at = 0; at < stream.size(); at += size)
-      CHECK(splitter.take(stream.substr(at, size), hear));
+      CHECK(splitter.feed(stream.substr(at, size), hear));
     splitter.finish(hear);
     CHECK(heard == "one|two\r|three|");
   }
@@ -66,28 +66,28 @@ TEST_CASE("LineSplitter: lines arrive complete wherever the input is split") {
 TEST_CASE("LineSplitter: a line over the limit is refused, complete or not") {
   const auto ignore = [](std::string_view) { return true; };
   LineSplitter whole(4);
-  CHECK(whole.take("1234\n", ignore));
-  CHECK_FALSE(whole.take("12345\n", ignore));
+  CHECK(whole.feed("1234\n", ignore));
+  CHECK_FALSE(whole.feed("12345\n", ignore));
   LineSplitter begun(4);
-  CHECK(begun.take("123", ignore));
-  CHECK_FALSE(begun.take("45", ignore));
+  CHECK(begun.feed("123", ignore));
+  CHECK_FALSE(begun.feed("45", ignore));
 }
 
 TEST_CASE("ErrorOutput: the last line with text is kept") {
   ErrorOutput output({});
   CHECK(output.last_words().empty());
-  output.take("first\nlast");
-  output.take(" line\n\n");
+  output.feed("first\nlast");
+  output.feed(" line\n\n");
   output.finish();
   CHECK(output.last_words() == "last line");
-  output.take(std::string(100000, 'x'));
+  output.feed(std::string(100000, 'x'));
   CHECK(output.last_words().size() < 400);
 }
 
 TEST_CASE("ErrorOutput: an exception's words name the place in the agent's own source") {
   const auto words = [](std::string_view text) {
     ErrorOutput output({});
-    output.take(text);
+    output.feed(text);
     output.finish();
     return output.last_words();
   };
@@ -102,17 +102,17 @@ TEST_CASE("ErrorOutput: an exception's words name the place in the agent's own s
 
 TEST_CASE("ErrorOutput: the last 64 KiB are kept from a whole line on, until they are forgotten") {
   ErrorOutput output({});
-  output.take("first\n" + std::string(ErrorOutput::kKeptMax, 'x') + "\nlast \xff line\n\n");
+  output.feed("first\n" + std::string(ErrorOutput::kKeptMax, 'x') + "\nlast \xff line\n\n");
   CHECK(output.text() == "last \xef\xbf\xbd line");
   output.forget(true);
-  output.take("another");
+  output.feed("another");
   CHECK(output.text() == "another");
   output.forget(false);
-  output.take("of nobody");
+  output.feed("of nobody");
   CHECK(output.text().empty());
-  for (int i = 0; i < 10; ++i) output.take(std::string(100'000, 'y'));
+  for (int i = 0; i < 10; ++i) output.feed(std::string(100'000, 'y'));
   output.forget(true);
-  for (int i = 0; i < 10; ++i) output.take("\n" + std::string(30'000, 'z'));
+  for (int i = 0; i < 10; ++i) output.feed("\n" + std::string(30'000, 'z'));
   CHECK(output.text().size() == 60'001);
 }
 

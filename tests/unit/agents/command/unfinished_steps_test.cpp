@@ -34,25 +34,25 @@ TEST_CASE("UnfinishedSteps: steps and calls may overlap, and a finished step may
         task::EventBody{call("2")}, task::EventBody{result("2")}, task::EventBody{finish("a")},
         task::EventBody{result("1")}, task::EventBody{begin("a")}, task::EventBody{finish("b")},
         task::EventBody{finish("a")}, task::EventBody{task::StateSnapshot{{"1"}}}}) {
-    CHECK(open.take(body).empty());
+    CHECK(open.record(body).empty());
   }
   CHECK(open.close().empty());
 }
 
 TEST_CASE("UnfinishedSteps: opening or closing out of order is refused, and the error has the name") {
   UnfinishedSteps open;
-  CHECK(open.take(finish("plan")) == "step: \"plan\" has not started");
-  CHECK(open.take(begin("plan")).empty());
-  CHECK(open.take(begin("plan")) == "step: \"plan\" has already started");
-  CHECK(open.take(finish("plan")).empty());
-  CHECK(open.take(finish("plan")) == "step: \"plan\" has not started");
+  CHECK(open.record(finish("plan")) == "step: \"plan\" has not started");
+  CHECK(open.record(begin("plan")).empty());
+  CHECK(open.record(begin("plan")) == "step: \"plan\" has already started");
+  CHECK(open.record(finish("plan")).empty());
+  CHECK(open.record(finish("plan")) == "step: \"plan\" has not started");
 
-  CHECK(open.take(result("c1")) == "tool-result: this turn has no call \"c1\"");
-  CHECK(open.take(call("c1")).empty());
-  CHECK(open.take(call("c1")) == "tool-call: this turn already has a call \"c1\"");
-  CHECK(open.take(result("c1")).empty());
-  CHECK(open.take(result("c1")) == "tool-result: the call \"c1\" already has its result");
-  CHECK(open.take(call("c1")) == "tool-call: this turn already has a call \"c1\"");
+  CHECK(open.record(result("c1")) == "tool-result: this turn has no call \"c1\"");
+  CHECK(open.record(call("c1")).empty());
+  CHECK(open.record(call("c1")) == "tool-call: this turn already has a call \"c1\"");
+  CHECK(open.record(result("c1")).empty());
+  CHECK(open.record(result("c1")) == "tool-result: the call \"c1\" already has its result");
+  CHECK(open.record(call("c1")) == "tool-call: this turn already has a call \"c1\"");
 }
 
 TEST_CASE("UnfinishedSteps: close gives open calls a result, then ends steps, the last begun first") {
@@ -61,7 +61,7 @@ TEST_CASE("UnfinishedSteps: close gives open calls a result, then ends steps, th
        {task::EventBody{begin("a")}, task::EventBody{begin("z")}, task::EventBody{begin("b")},
         task::EventBody{call("9")}, task::EventBody{call("1")}, task::EventBody{call("5")},
         task::EventBody{result("1")}, task::EventBody{finish("z")}}) {
-    REQUIRE(open.take(body).empty());
+    REQUIRE(open.record(body).empty());
   }
   const std::vector<task::EventBody> ends = open.close();
   REQUIRE(ends.size() == 4);
@@ -77,8 +77,8 @@ TEST_CASE("UnfinishedSteps: close gives open calls a result, then ends steps, th
 
 TEST_CASE("UnfinishedSteps: a client's call stays open, and the agent's result for it is refused") {
   UnfinishedSteps open;
-  CHECK(open.take(call("c", true)).empty());
-  CHECK_FALSE(open.take(result("c")).empty());
+  CHECK(open.record(call("c", true)).empty());
+  CHECK_FALSE(open.record(result("c")).empty());
   CHECK(open.close().empty());
 }
 
