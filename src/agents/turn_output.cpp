@@ -18,17 +18,17 @@ void TurnOutput::reasoning(std::string delta) {
 void TurnOutput::stream(Streamed kind, std::string delta) {
   if (kind != streamed_) end_stream();
   streamed_ = kind;
-  if (!mask_) return tell(kind, std::move(delta));
+  if (!mask_) return forward(kind, std::move(delta));
   if (!pieces_) pieces_.emplace(mask_());
   std::string shown = pieces_->next(delta);
-  if (!shown.empty()) tell(kind, std::move(shown));
+  if (!shown.empty()) forward(kind, std::move(shown));
 }
 
 void TurnOutput::end_stream() {
   if (!pieces_) return;
   std::string rest = pieces_->end();
   pieces_.reset();
-  if (!rest.empty()) tell(streamed_, std::move(rest));
+  if (!rest.empty()) forward(streamed_, std::move(rest));
 }
 
 void TurnOutput::reply(const std::string& name, std::string text, bool anew, bool last) {
@@ -47,7 +47,7 @@ void TurnOutput::reply(const std::string& name, std::string text, bool anew, boo
   const bool tells = withdraws ? reply.is_shown : !text.empty() || (last && !reply.begins);
   if (!tells) return;
   reply.is_shown = !withdraws;
-  tell(ReplyPiece{reply.id, std::move(text), std::exchange(reply.begins, withdraws), last});
+  forward(ReplyPiece{reply.id, std::move(text), std::exchange(reply.begins, withdraws), last});
 }
 
 // Reports what the mask has held back of replies.
@@ -55,15 +55,16 @@ void TurnOutput::end_replies() {
   for (auto& [name, reply] : replies_) {
     if (!reply.pieces) continue;
     std::string rest = std::exchange(reply.pieces, std::nullopt)->end();
-    if (!rest.empty()) tell(ReplyPiece{reply.id, std::move(rest), std::exchange(reply.begins, false), true});
+    if (!rest.empty())
+      forward(ReplyPiece{reply.id, std::move(rest), std::exchange(reply.begins, false), true});
   }
 }
 
-void TurnOutput::tell(ReplyPiece piece) {
+void TurnOutput::forward(ReplyPiece piece) {
   gate_.use([&](TurnSink& sink) { sink.reply(std::move(piece)); });
 }
 
-void TurnOutput::tell(Streamed kind, std::string delta) {
+void TurnOutput::forward(Streamed kind, std::string delta) {
   gate_.use([&](TurnSink& sink) {
     if (kind == Streamed::text) sink.text(std::move(delta));
     if (kind == Streamed::reasoning) sink.reasoning(std::move(delta));

@@ -45,8 +45,8 @@ class TurnOutput {
   void stream(Streamed kind, std::string delta);
   void end_stream();
   void end_replies();
-  void tell(Streamed kind, std::string delta);
-  void tell(ReplyPiece piece);
+  void forward(Streamed kind, std::string delta);
+  void forward(ReplyPiece piece);
 
   SinkGate& gate_;
   const std::string reply_ids_;

@@ -52,7 +52,7 @@ void ByteBudget::leave(Place holder) {
     std::lock_guard lock(mutex_);
     holders_.erase(holder);
   }
-  tell_waiters();
+  notify_waiters();
 }
 
 void ByteBudget::give_back(Place holder, std::size_t bytes) {
@@ -60,7 +60,7 @@ void ByteBudget::give_back(Place holder, std::size_t bytes) {
     std::lock_guard lock(mutex_);
     holder->granted -= bytes;
   }
-  tell_waiters();
+  notify_waiters();
 }
 
 // The largest answer must be able to grow to `answer_max_`, so the others leave it the bytes that it may
@@ -134,7 +134,7 @@ void ByteBudget::forget(const Signal& signal) {
   waiting_ -= std::erase(signals_, signal);
 }
 
-void ByteBudget::tell_waiters() {
+void ByteBudget::notify_waiters() {
   changed_.notify_all();
   std::lock_guard lock(mutex_);
   for (const Signal& signal : signals_) eventfd_write(signal->get(), 1);

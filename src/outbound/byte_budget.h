@@ -71,7 +71,7 @@ class ByteBudget {
   bool try_grant(Place holder, std::size_t more, const Signal& signal);
   void forget(const Signal& signal);
   // Call after each change that may help a waiter.
-  void tell_waiters();
+  void notify_waiters();
   // Waits until `more` may be granted.
   base::Result<void> grant(Place holder, std::size_t more, const WaitLimits& limits);
   void give_back(Place holder, std::size_t bytes);

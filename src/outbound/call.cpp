@@ -85,7 +85,7 @@ class Call::Running : public std::enable_shared_from_this<Running> {
   void cancel() {
     if (stage_ == Stage::over) return;
     is_stopped_ = true;
-    tell_of(canceled());
+    report_loss(canceled());
     close();
   }
 
@@ -368,14 +368,14 @@ class Call::Running : public std::enable_shared_from_this<Running> {
 
   void end(base::Result<HttpAnswer> result) {
     if (stage_ == Stage::over) return;
-    if (!result) tell_of(result.error());
+    if (!result) report_loss(result.error());
     close();
     const auto on_end = std::move(events_.on_end);
     on_end(std::move(result));
   }
 
   // Reports a call that ended without an answer.
-  void tell_of(const base::Error& error) {
+  void report_loss(const base::Error& error) {
     if (report_) report_->lost(error, is_connected_, is_stopped_);
   }
 

@@ -29,7 +29,7 @@ CallReport::CallReport(Breakers* breakers, CallCounts* counts, std::string origi
     : breakers_(breakers), counts_(counts), origin_(std::move(origin)), counted_as_(std::move(counted_as)) {}
 
 CallReport::~CallReport() {
-  tell(Breakers::Went::unknown, CallOutcome::lost);
+  record(Breakers::Went::unknown, CallOutcome::lost);
 }
 
 std::chrono::milliseconds CallReport::admit(bool anyway) {
@@ -44,19 +44,19 @@ base::Error CallReport::held_back() {
 }
 
 void CallReport::answered(int status, bool has_retry_after) {
-  tell(Breakers::went(status, has_retry_after), call_outcome_of(status));
+  record(Breakers::went(status, has_retry_after), call_outcome_of(status));
 }
 
 void CallReport::lost(const base::Error& error, bool was_connected, bool is_stopped) {
-  if (is_stopped) return tell(Breakers::Went::unknown, CallOutcome::stopped);
+  if (is_stopped) return record(Breakers::Went::unknown, CallOutcome::stopped);
   const bool is_late = error.code == ErrorCode::deadline_exceeded;
   if (!is_late && error.code != ErrorCode::unavailable)
-    return tell(Breakers::Went::unknown, CallOutcome::forbidden);
-  tell(is_late && was_connected ? Breakers::Went::unknown : Breakers::Went::failed,
-       was_connected ? CallOutcome::lost : CallOutcome::unreachable);
+    return record(Breakers::Went::unknown, CallOutcome::forbidden);
+  record(is_late && was_connected ? Breakers::Went::unknown : Breakers::Went::failed,
+         was_connected ? CallOutcome::lost : CallOutcome::unreachable);
 }
 
-void CallReport::tell(Breakers::Went went, CallOutcome outcome) {
+void CallReport::record(Breakers::Went went, CallOutcome outcome) {
   if (!std::exchange(is_due_, false)) return;
   if (breakers_ != nullptr) breakers_->report(origin_, went);
   if (counts_ != nullptr)

@@ -34,7 +34,7 @@ class CallReport {
   void lost(const base::Error& error, bool was_connected, bool is_stopped);
 
  private:
-  void tell(Breakers::Went went, CallOutcome outcome);
+  void record(Breakers::Went went, CallOutcome outcome);
 
   Breakers* const breakers_;
   CallCounts* const counts_;

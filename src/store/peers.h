@@ -112,10 +112,10 @@ class Peers {
   // call.
   virtual void listen(Listener* listener) = 0;
   // Notifies the other nodes of these tasks. Never blocks; does nothing while this node is alone.
-  virtual void tell(const std::vector<Grown>& tasks) = 0;
-  // Like `tell`, but only for tasks that this node knows other nodes to follow. All tasks count as followed
+  virtual void notify(const std::vector<Grown>& tasks) = 0;
+  // Like `notify`, but only for tasks that this node knows other nodes to follow. All tasks count as followed
   // while notifications do not arrive, and for a moment after this node has begun to listen.
-  virtual void tell_followers(const std::vector<Grown>& tasks) = 0;
+  virtual void notify_followers(const std::vector<Grown>& tasks) = 0;
   // Asks the other nodes to notify this node of these tasks for the next kFollowed, and at once of events
   // after these. Never blocks; does nothing while this node is alone.
   virtual void follow(const std::vector<Grown>& tasks) = 0;

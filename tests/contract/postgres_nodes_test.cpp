@@ -56,13 +56,13 @@ TEST_CASE("Peers: a node's notices reach the others, with the newest numbers, bu
   CHECK(comes([&] { return !first.peers().is_alone(); }));
   std::vector<store::Grown> many;
   for (std::int64_t i = 1; i <= 5'000; ++i) many.push_back({{1'000'000 + i}, {1 + i % 7}});
-  first.peers().tell(many);
-  first.peers().tell({{{1'000'001}, {9}}});
+  first.peers().notify(many);
+  first.peers().notify({{{1'000'001}, {9}}});
   for (NodeBench* each : {&second, &third}) {
     CHECK(comes([&] { return each->ear.heard() == 5'000 && each->ear.last_of({1'000'001}) == 9; }));
     CHECK(each->ear.last_of({1'000'002}) == 3);
   }
-  second.peers().tell({{{7}, {1}}});
+  second.peers().notify({{{7}, {1}}});
   CHECK(comes([&] { return first.ear.last_of({7}) == 1; }));
   CHECK(first.ear.heard() == 1);
 }
@@ -78,7 +78,7 @@ TEST_CASE("Peers: the other nodes learn which tasks a node follows") {
   CHECK(followed[0].last.value == 3);
   CHECK(followed[1].task.value == 8);
   CHECK(second.ear.followed_elsewhere().empty());
-  first.peers().tell_followers({{{7}, {4}}});
+  first.peers().notify_followers({{{7}, {4}}});
   CHECK(comes([&] { return second.ear.last_of({7}) == 4; }));
   CHECK(comes([&] { return first.ear.newcomers == 1; }));
   CHECK(second.ear.newcomers == 0);
@@ -91,7 +91,7 @@ TEST_CASE(
   end_all_sessions(*schema);
   CHECK(comes([&] { return second.ear.misses > 0 && first.ear.misses > 0; }));
   CHECK(comes([&] {
-    first.peers().tell({{{7}, {1}}});
+    first.peers().notify({{{7}, {1}}});
     return second.ear.last_of({7}) == 1;
   }));
   first.create("t1");
@@ -310,14 +310,14 @@ TEST_CASE(
   NodeBench first(schema), second(schema);
   CHECK(first.peers().hears());
   first.gate.lose_answers_with("baton_test_");  // the channel's name
-  first.peers().tell({{{7}, {1}}});
+  first.peers().notify({{{7}, {1}}});
   CHECK(comes([&] { return !first.peers().hears(); }));
   CHECK(first.peers().is_followed_elsewhere({7}));
-  first.peers().tell_followers({{{8}, {2}}});
+  first.peers().notify_followers({{{8}, {2}}});
   CHECK(comes([&] { return second.ear.last_of({8}) == 2; }));
   CHECK(second.peers().hears());
   first.gate.lose_answers_with(nullptr);
-  first.peers().tell({{{7}, {2}}});
+  first.peers().notify({{{7}, {2}}});
   CHECK(comes([&] { return first.peers().hears(); }));
   CHECK_FALSE(first.peers().is_followed_elsewhere({7}));
 }

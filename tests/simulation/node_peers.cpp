@@ -261,7 +261,7 @@ void NodePeers::send(const Word& word) {
   }
 }
 
-void NodePeers::tell(const std::vector<store::Grown>& tasks) {
+void NodePeers::notify(const std::vector<store::Grown>& tasks) {
   send([tasks](NodePeers& other) {
     for (const store::Grown& one : tasks) {
       task::EventNumber& last = other.heard_[one.task];
@@ -270,10 +270,10 @@ void NodePeers::tell(const std::vector<store::Grown>& tasks) {
   });
 }
 
-void NodePeers::tell_followers(const std::vector<store::Grown>& tasks) {
+void NodePeers::notify_followers(const std::vector<store::Grown>& tasks) {
   if (!has_others_) return;
   const auto followed = is_deaf_ ? tasks : followed_.of(tasks, base::SteadyTime::now());
-  if (!followed.empty()) tell(followed);
+  if (!followed.empty()) notify(followed);
 }
 
 void NodePeers::follow(const std::vector<store::Grown>& tasks) {

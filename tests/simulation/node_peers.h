@@ -30,8 +30,8 @@ class NodePeers final : public store::Peers {
   bool is_in_touch() const override { return true; }
   bool hears() const override { return !is_deaf_; }
   void listen(Listener* listener) override;
-  void tell(const std::vector<store::Grown>& tasks) override;
-  void tell_followers(const std::vector<store::Grown>& tasks) override;
+  void notify(const std::vector<store::Grown>& tasks) override;
+  void notify_followers(const std::vector<store::Grown>& tasks) override;
   void follow(const std::vector<store::Grown>& tasks) override;
   // Not needed: simulated clients never leave a run.
   bool is_followed_elsewhere(task::TaskKey) override { return false; }

@@ -25,11 +25,11 @@ class FakePeers final : public store::Peers {
     std::lock_guard lock(mutex_);
     listener_ = now;
   }
-  void tell(const std::vector<store::Grown>& tasks) override {
+  void notify(const std::vector<store::Grown>& tasks) override {
     std::lock_guard lock(mutex_);
     told_.insert(told_.end(), tasks.begin(), tasks.end());
   }
-  void tell_followers(const std::vector<store::Grown>& tasks) override {
+  void notify_followers(const std::vector<store::Grown>& tasks) override {
     std::lock_guard lock(mutex_);
     told_followers_.insert(told_followers_.end(), tasks.begin(), tasks.end());
   }

@@ -525,7 +525,7 @@ void Inbox::call_back(Groups& groups, base::BusyTime& busy, std::size_t& calling
     }
     flushed_ = groups.back().number;
     flushed_.notify_all();
-    tell_peers();
+    notify_peers();
     laps.next();
     for (Group& group : groups) {
       for (WorkPtr& work : group.works) {
@@ -629,9 +629,9 @@ void Inbox::note_grown(const store::Committed& committed) {
   (is_own ? own_grown_ : grown_).push_back({committed.head.key, last});
 }
 
-void Inbox::tell_peers() {
-  if (!grown_.empty()) options_.peers->tell(grown_);
-  if (!own_grown_.empty()) options_.peers->tell_followers(own_grown_);
+void Inbox::notify_peers() {
+  if (!grown_.empty()) options_.peers->notify(grown_);
+  if (!own_grown_.empty()) options_.peers->notify_followers(own_grown_);
   grown_.clear();
   own_grown_.clear();
 }

@@ -228,7 +228,7 @@ class Inbox {
   void call_back(Groups& groups, base::BusyTime& busy, std::size_t& calling);
   void announce(const store::Committed& committed);
   void note_grown(const store::Committed& committed);
-  void tell_peers();
+  void notify_peers();
   void note_outcome(bool worked);
 
   store::TaskStore& store_;

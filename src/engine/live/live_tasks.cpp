@@ -430,7 +430,7 @@ LiveTasks::Wait LiveTasks::await_stop(task::TaskKey task, task::EventNumber afte
   return wait;
 }
 
-void LiveTasks::tell_past(const Wait& wait, std::optional<Stop> first) {
+void LiveTasks::resolve_past(const Wait& wait, std::optional<Stop> first) {
   OnStop on_stop;
   state_.with([&](State& state) {
     const auto entry = state.tasks.find(wait.task);

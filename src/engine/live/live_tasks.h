@@ -63,13 +63,13 @@ class LiveTasks {
   struct Wait {
     task::TaskKey task;
     std::uint64_t id = 0;     // 0: it is over
-    bool knows_past = false;  // false: only the store knows whether the stop has come: call tell_past
+    bool knows_past = false;  // false: only the store knows whether the stop has come: call resolve_past
   };
   Wait await_stop(task::TaskKey task, task::EventNumber after, base::SteadyTime::time_point deadline,
                   OnStop on_stop);
-  // Tells a wait the first stop after `after` that the store had once the wait had begun; nullopt: none.
+  // Gives a wait the first stop after `after` that the store had once the wait had begun; nullopt: none.
   // Until this call a later stop is held back, because an earlier one may exist.
-  void tell_past(const Wait& wait, std::optional<Stop> first);
+  void resolve_past(const Wait& wait, std::optional<Stop> first);
   // Ends the overdue waits. Returns the next deadline; nullopt if there are no waits.
   std::optional<base::SteadyTime::time_point> expire_waits(base::SteadyTime::time_point now);
   // Ends all waits, and every later one as soon as it begins.
@@ -82,7 +82,7 @@ class LiveTasks {
   LiveLogPtr alone_in(task::ContextKey context) const;
 
   // Another node has changed the task, whose last event is now at least `last`: drops an outdated log and
-  // notifies the readers. Returns the waits whose stop may have come: call tell_past for each.
+  // notifies the readers. Returns the waits whose stop may have come: call resolve_past for each.
   struct Looking {
     Wait wait;
     task::EventNumber after;

@@ -71,7 +71,7 @@ void OtherNodes::others_follow(const std::vector<store::Grown>& tasks) {
         std::max(log ? log->head.last_event : task::EventNumber(), turns_.last_event(task.task));
     if (last > task.last) later.push_back({task.task, last});
   }
-  if (!later.empty()) peers_.tell(later);
+  if (!later.empty()) peers_.notify(later);
 }
 
 // Notifications were lost, so any state in memory may be outdated. Drops the cached logs and rows, and
@@ -192,7 +192,7 @@ void OtherNodes::take_turns(const task::AgentName& agent, int most) {
       grown.push_back({head.key, head.last_event});
       turns_.schedule(head);
     }
-    peers_.tell(grown);
+    peers_.notify(grown);
   });
 }
 

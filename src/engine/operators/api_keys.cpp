@@ -112,7 +112,7 @@ bool ApiKeys::read_once() {
     return std::exchange(state.waiting, {});
   });
   const auto keys = read_safely();
-  if (tells && peers_ != nullptr) peers_->tell({{kApiKeysNotice, {}}});
+  if (tells && peers_ != nullptr) peers_->notify({{kApiKeysNotice, {}}});
   if (keys) {
     for (const Waiting& each : waiting) each.then({});
     return state_.with([](State& state) { return state.is_reading = state.is_due; });

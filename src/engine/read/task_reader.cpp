@@ -136,7 +136,7 @@ void TaskReader::await_stop(task::TaskKey key, task::EventNumber after, std::chr
 void TaskReader::look_for_stop(const LiveTasks::Wait& wait, task::EventNumber after) const {
   background_.run([this, wait, after] {
     const auto stop = stop_after(wait.task, after);
-    if (stop) return live_.tell_past(wait, *stop);
+    if (stop) return live_.resolve_past(wait, *stop);
     background_.timers().after(kReadAgain, [this, wait, after] { look_for_stop(wait, after); });
   });
 }

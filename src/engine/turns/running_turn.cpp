@@ -103,7 +103,7 @@ void RunningTurn::attach(std::unique_ptr<agents::Execution> running) {
   if (cancel) shared->cancel();
 }
 
-void RunningTurn::tell_of_cancel() {
+void RunningTurn::mark_undoing() {
   state_.with([](State& state) { state.is_undoing = true; });
 }
 

@@ -69,7 +69,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
 
   // Call if the executor starts with the knowledge that the task is canceled (Turn::canceled): a plan undoes
   // its steps.
-  void tell_of_cancel();
+  void mark_undoing();
   // Tells the executor to stop, and ends the turn after the grace. Call after the cancel request is stored.
   // `reason`: the text of the canceled status; empty: no text.
   void cancel(std::string reason = {});

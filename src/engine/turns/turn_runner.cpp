@@ -192,7 +192,7 @@ void TurnRunner::start(const std::shared_ptr<RunningTurn>& run, std::optional<st
   try {
     auto turn = describe(*run, *agent, std::move(first));
     if (!turn) return not_read(run, turn.error());
-    if (auto over = tell_budget(head, *agent, *turn); !over.empty() && !is_plan(*agent))
+    if (auto over = set_budget(head, *agent, *turn); !over.empty() && !is_plan(*agent))
       return run->finish(agents::Failed{std::move(over)});
     if (agent->settings.acts_outside()) {
       turn->conversation = name_of_conversation(head);
@@ -254,7 +254,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.id = id_of_turn(head);
   turn.attempt = head.attempt;
   turn.canceled = head.cancel_requested;
-  if (turn.canceled) run.tell_of_cancel();
+  if (turn.canceled) run.mark_undoing();
   turn.agent = head.agent;
   turn.task = head.id;
   turn.key = head.key;
@@ -423,8 +423,8 @@ void TurnRunner::drain(std::chrono::milliseconds grace) {
 // ---- Waiting turns
 
 // Sets the turn's budget and usage. Returns why the task must not continue; empty if it may.
-std::string TurnRunner::tell_budget(const task::TaskHead& head, const agents::Agent& agent,
-                                    agents::Turn& turn) const {
+std::string TurnRunner::set_budget(const task::TaskHead& head, const agents::Agent& agent,
+                                   agents::Turn& turn) const {
   if (head.budget) turn.budget = *head.budget;
   // Another server has its own default.
   if (!turn.budget.children && !agent.settings.acts_outside())

@@ -138,7 +138,7 @@ class TurnRunner {
   void not_read(const std::shared_ptr<RunningTurn>& run, const base::Error& error);
   base::Result<agents::Turn> describe(RunningTurn& run, const agents::Agent& agent,
                                       std::optional<store::TurnInput> first) const;
-  std::string tell_budget(const task::TaskHead& head, const agents::Agent& agent, agents::Turn& turn) const;
+  std::string set_budget(const task::TaskHead& head, const agents::Agent& agent, agents::Turn& turn) const;
   base::Result<void> take_log(RunningTurn& run, const agents::Agent& agent, agents::Turn& turn) const;
   std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
   std::shared_ptr<RunningTurn> running_turn(task::TaskKey task) const;

@@ -74,7 +74,7 @@ void remove_words(const Question& question, std::vector<task::Message>& history)
 }
 
 // Puts the question in the client's history: in place of the client's copy, or last.
-void tell_question(const WaitingTask& waiting, RunRequest& request) {
+void put_question(const WaitingTask& waiting, RunRequest& request) {
   if (!request.history || waiting.question.for_tool || waiting.message.parts.empty()) return;
   const auto copy = std::ranges::find(*request.history, waiting.message.id, &task::Message::id);
   if (copy == request.history->end()) {
@@ -86,7 +86,7 @@ void tell_question(const WaitingTask& waiting, RunRequest& request) {
 }
 
 task::Submission to(const WaitingTask& waiting, std::vector<Part> parts, RunRequest& request) {
-  tell_question(waiting, request);
+  put_question(waiting, request);
   task::Submission submission;
   submission.task = waiting.head.id;
   submission.ask = waiting.head.ask;

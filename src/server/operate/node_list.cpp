@@ -147,7 +147,7 @@ Nodes::SeenPtr Nodes::look() const {
       last_.with([&](Last& last) { return now - last.tried < kFresh ? last.seen : nullptr; });
   if (before) return before;
   auto nodes = read();
-  if (nodes) tell_catalogue(*nodes);
+  if (nodes) update_catalogue(*nodes);
   return last_.with([&](Last& last) {
     Seen seen = last.seen ? *last.seen : Seen();
     seen.is_old = !nodes;
@@ -158,7 +158,7 @@ Nodes::SeenPtr Nodes::look() const {
   });
 }
 
-void Nodes::tell_catalogue(const std::vector<Node>& nodes) const {
+void Nodes::update_catalogue(const std::vector<Node>& nodes) const {
   const std::vector<store::NodeAgent> own = agents();
   std::vector<task::AgentName> others;
   std::set<task::AgentName> newer;

@@ -93,7 +93,7 @@ class Nodes {
   store::NodeReport report() const;
   std::vector<store::NodeAgent> agents() const;
   SeenPtr look() const;
-  void tell_catalogue(const std::vector<store::Node>& nodes) const;
+  void update_catalogue(const std::vector<store::Node>& nodes) const;
   void look_after(std::chrono::milliseconds pause);
 
   store::Peers* const peers_;

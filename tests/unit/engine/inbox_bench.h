@@ -87,7 +87,7 @@ class InboxBench {
       seen[key].push_back(now.head.last_event.value);
       return StoreBench::change(now.head, {delta("r", "x")});
     };
-    decision.done = tell(name);
+    decision.done = recorder(name);
     return decision;
   }
   engine::Decision create(const std::string& name) {
@@ -96,10 +96,10 @@ class InboxBench {
       ++decided;
       return StoreBench::creation(name, {status(task::State::submitted)}, "c-" + name);
     };
-    decision.done = tell(name);
+    decision.done = recorder(name);
     return decision;
   }
-  engine::Decision::Done tell(const std::string& name) {
+  engine::Decision::Done recorder(const std::string& name) {
     return [this, name](const base::Result<engine::Written>& written) {
       told.push_back(name + ": " + outcome(written));
     };

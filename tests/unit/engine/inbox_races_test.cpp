@@ -46,7 +46,7 @@ engine::Decision wants(InboxBench& bench, const std::string& name, task::TaskKey
     if (now.head.last_event.value < last) return base::fail(ErrorCode::conflict, "not yet");
     return StoreBench::change(now.head, {delta("r", "x")});
   };
-  decision.done = bench.tell(name);
+  decision.done = bench.recorder(name);
   return decision;
 }
 

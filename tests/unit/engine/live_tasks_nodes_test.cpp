@@ -64,7 +64,7 @@ TEST_CASE("LiveTasks: a wait reports a stop that another node has stored") {
   REQUIRE(looking.size() == 1);
   CHECK(looking[0].after.value == 2);
   SUBCASE("from the store") {
-    live.tell_past(looking[0].wait, engine::Stop{State::canceled, {3}});
+    live.resolve_past(looking[0].wait, engine::Stop{State::canceled, {3}});
     REQUIRE(told);
     CHECK(told->state == State::canceled);
   }
@@ -72,7 +72,7 @@ TEST_CASE("LiveTasks: a wait reports a stop that another node has stored") {
     log.skip(1);
     log.add({status(State::completed)});
     CHECK_FALSE(told);
-    live.tell_past(looking[0].wait, std::nullopt);
+    live.resolve_past(looking[0].wait, std::nullopt);
     REQUIRE(told);
     CHECK(told->state == State::completed);
   }
@@ -99,12 +99,12 @@ TEST_CASE("LiveTasks: after unseen events of another node, a stop here waits for
   REQUIRE(looking.size() == 1);
   CHECK(looking[0].after.value == 2);
   SUBCASE("the store has an earlier one, which is reported") {
-    live.tell_past(looking[0].wait, engine::Stop{State::input_required, {3}});
+    live.resolve_past(looking[0].wait, engine::Stop{State::input_required, {3}});
     REQUIRE(told);
     CHECK(told->number.value == 3);
   }
   SUBCASE("the store has no earlier one") {
-    live.tell_past(looking[0].wait, std::nullopt);
+    live.resolve_past(looking[0].wait, std::nullopt);
     REQUIRE(told);
     CHECK(told->number.value == 5);
   }
@@ -132,9 +132,9 @@ TEST_CASE("LiveTasks: a stop is reported only after every pending look at the st
   live.changed_elsewhere(kTask, {3});
   log.skip(2);
   log.add({status(State::completed)});
-  live.tell_past(wait, std::nullopt);  // this look was before event 4
+  live.resolve_past(wait, std::nullopt);  // this look was before event 4
   CHECK_FALSE(told);
-  live.tell_past(wait, std::nullopt);
+  live.resolve_past(wait, std::nullopt);
   CHECK(told);
 }
 

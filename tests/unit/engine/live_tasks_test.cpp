@@ -221,10 +221,10 @@ TEST_CASE(
     CHECK_FALSE(wait.knows_past);
     log.add({status(State::failed)});
     CHECK(stops.empty());
-    live.tell_past(wait,
-                   has_earlier ? std::optional(engine::Stop{State::input_required, {2}}) : std::nullopt);
+    live.resolve_past(wait,
+                      has_earlier ? std::optional(engine::Stop{State::input_required, {2}}) : std::nullopt);
     CHECK(stops == std::vector<std::int64_t>{has_earlier ? 2 : 4});
-    live.tell_past(wait, std::nullopt);
+    live.resolve_past(wait, std::nullopt);
     CHECK(stops.size() == 1);
     CHECK(live.counts().subscriptions == 0);
   }
@@ -237,7 +237,7 @@ TEST_CASE("LiveTasks: if the task's past has no stop, the next one is reported")
   std::vector<std::int64_t> stops;
   const auto wait = live.await_stop(
       kTask, {0}, kNever, [&](std::optional<engine::Stop> stop) { stops.push_back(stop->number.value); });
-  live.tell_past(wait, std::nullopt);
+  live.resolve_past(wait, std::nullopt);
   log.add({text(), status(State::failed)});
   CHECK(stops == std::vector<std::int64_t>{5});
 }

@@ -102,7 +102,7 @@ Link::~Link() {
   PQfinish(connection_);
 }
 
-std::vector<std::string> Link::told() {
+std::vector<std::string> Link::notifications() {
   check(PQconsumeInput(connection_));
   std::vector<std::string> payloads;
   while (PGnotify* notice = PQnotifies(connection_)) {
@@ -117,10 +117,10 @@ bool Link::is_lost() const {
 }
 
 void Link::lost(const std::string& what) {
-  std::string told = text_or_empty(PQerrorMessage(connection_));
-  while (told.ends_with('\n')) told.pop_back();
-  throw LinkFailure(ErrorCode::unavailable, address_.redacted(what + (told.empty() ? "" : ": " + told)), "",
-                    true);
+  std::string reason = text_or_empty(PQerrorMessage(connection_));
+  while (reason.ends_with('\n')) reason.pop_back();
+  throw LinkFailure(ErrorCode::unavailable, address_.redacted(what + (reason.empty() ? "" : ": " + reason)),
+                    "", true);
 }
 
 void Link::check(int is_fine) {

@@ -99,7 +99,7 @@ class Link {
 
   // Returns the notifications that have arrived on channels that this session listens to. Nothing may be
   // queued.
-  std::vector<std::string> told();
+  std::vector<std::string> notifications();
   // The socket to poll for notifications. If it is readable, data has arrived or the connection is lost.
   int socket() const { return PQsocket(connection_); }
 

@@ -28,7 +28,7 @@ constexpr char kTell[] =
     "SELECT pg_notify('baton_' || CASE WHEN octet_length(current_schema()::text) > 50 THEN "
     "md5(current_schema()::text) ELSE current_schema()::text END, $1)";
 
-void notify(Link& link, const std::string& payload) {
+void send_payload(Link& link, const std::string& payload) {
   const std::array values{sql::Parameter(payload)};
   link.send(kTell, values);
   link.finish();
@@ -37,7 +37,7 @@ void notify(Link& link, const std::string& payload) {
 }  // namespace
 
 void call_others(Link& link, std::int64_t node) {
-  notify(link, std::to_string(node));
+  send_payload(link, std::to_string(node));
 }
 
 Bus::Bus(const Address& address, std::int64_t node, Events events)
@@ -47,7 +47,7 @@ Bus::Bus(const Address& address, std::int64_t node, Events events)
       stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       listener_(listening()),
       listening_([this] { listen(); }),
-      telling_([this] { tell_all(); }) {}
+      sending_([this] { send_all(); }) {}
 
 Bus::~Bus() {
   {
@@ -101,7 +101,7 @@ bool Bus::hears() const {
 
 void Bus::hear(Link& link) {
   Words all;
-  for (const std::string& payload : link.told()) {
+  for (const std::string& payload : link.notifications()) {
     if (read_payload(payload, node_, all) == node_) unheard_since_ = base::SteadyTime::time_point();
   }
   if (!all.tasks.empty()) events_.on_heard(std::move(all.tasks));
@@ -112,11 +112,11 @@ void Bus::hear(Link& link) {
   if (all.is_call) events_.on_call();
 }
 
-void Bus::tell(const std::vector<Grown>& tasks) {
+void Bus::notify(const std::vector<Grown>& tasks) {
   {
     std::lock_guard lock(mutex_);
     for (const Grown& grown : tasks) {
-      task::EventNumber& last = untold_[grown.task];
+      task::EventNumber& last = unsent_[grown.task];
       last = std::max(last, grown.last);
     }
   }
@@ -138,7 +138,7 @@ void Bus::say(std::vector<std::string> words) {
   changed_.notify_all();
 }
 
-void Bus::tell_all() {
+void Bus::send_all() {
   pthread_setname_np(pthread_self(), "bus-tell");
   base::set_priority(base::ThreadPriority::prompt);
   while (true) {
@@ -146,9 +146,9 @@ void Bus::tell_all() {
     std::vector<std::string> words;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return is_stopping_ || !untold_.empty() || !words_.empty(); });
-      if (untold_.empty() && words_.empty()) return;
-      tasks.swap(untold_);
+      changed_.wait(lock, [this] { return is_stopping_ || !unsent_.empty() || !words_.empty(); });
+      if (unsent_.empty() && words_.empty()) return;
+      tasks.swap(unsent_);
       words.swap(words_);
     }
     for (const auto& [task, last] : tasks) words.push_back(word_of_change({task, last}));
@@ -161,18 +161,18 @@ void Bus::tell_all() {
 void Bus::send(const std::vector<std::string>& payloads) {
   for (int tries = 0; tries < 2; ++tries) {
     try {
-      if (!teller_) {
+      if (!sender_) {
         auto link = std::make_unique<Link>(address_);
         events_.check(*link);
-        teller_ = std::move(link);
+        sender_ = std::move(link);
       }
       base::SteadyTime::time_point none;
       unheard_since_.compare_exchange_strong(none, base::SteadyTime::now());
-      for (const std::string& payload : payloads) notify(*teller_, payload);
+      for (const std::string& payload : payloads) send_payload(*sender_, payload);
       return;
     } catch (const sql::Failure&) {
       unheard_since_ = base::SteadyTime::time_point();
-      teller_.reset();  // it may have been cut while it was idle
+      sender_.reset();  // it may have been cut while it was idle
     }
   }
 }

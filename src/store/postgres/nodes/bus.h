@@ -57,7 +57,7 @@ class Bus {
 
   // Returns false if this node's own notifications have not arrived for a while.
   bool hears() const;
-  void tell(const std::vector<Grown>& tasks);
+  void notify(const std::vector<Grown>& tasks);
   void follow(const std::vector<Grown>& tasks);
   // Asks the other nodes which tasks they follow.
   void ask_all() { say({std::string(kAskAll)}); }
@@ -70,7 +70,7 @@ class Bus {
   void listen();
   void hear(Link& link);
   bool await_word(const Link& link) const;
-  void tell_all();
+  void send_all();
   void say(std::vector<std::string> words);
   void send(const std::vector<std::string>& payloads);
 
@@ -79,16 +79,16 @@ class Bus {
   const Events events_;
   const base::UniqueFd stop_;
 
-  std::unique_ptr<Link> listener_, teller_;  // each used by one thread only
+  std::unique_ptr<Link> listener_, sender_;  // each used by one thread only
   // The time of the first own notification that has not arrived; the epoch if all have.
   std::atomic<base::SteadyTime::time_point> unheard_since_{};
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_stopping_ = false;
-  std::unordered_map<task::TaskKey, task::EventNumber> untold_;
+  std::unordered_map<task::TaskKey, task::EventNumber> unsent_;
   std::vector<std::string> words_;  // not sent yet
-  std::jthread listening_, telling_;
+  std::jthread listening_, sending_;
 };
 
 }  // namespace baton::store::postgres

@@ -182,7 +182,7 @@ bool Lease::round() {
     if (!other.has_left && !(renewed_ >= judges_from_ && is_dead(other))) continue;
     const std::vector<task::AgentName> own = agents();
     if (take_over(*link_, node_, times_.length, other, has_announced_ ? &own : nullptr, taken_))
-      tell_adopted();
+      report_adopted();
     look();
   }
   adopt_left(start);
@@ -207,11 +207,11 @@ void Lease::adopt_left(Time start) {
   if (taken_->empty()) {
     taken_.reset();
   } else {
-    tell_adopted();
+    report_adopted();
   }
 }
 
-void Lease::tell_adopted() {
+void Lease::report_adopted() {
   events_.on_adopted(*std::exchange(taken_, std::nullopt));
 }
 
@@ -220,7 +220,7 @@ void Lease::tell_adopted() {
 void Lease::settle_taken() {
   if (!taken_) return;
   taken_ = own_of(*link_, node_, *taken_);
-  tell_adopted();
+  report_adopted();
 }
 
 void Lease::note_others(const std::vector<SeenNode>& others, Time start) {

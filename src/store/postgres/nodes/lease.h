@@ -96,7 +96,7 @@ class Lease {
   void note_others(const std::vector<SeenNode>& others, Time start);
   bool is_dead(const SeenNode& other);
   void adopt_left(Time start);
-  void tell_adopted();
+  void report_adopted();
   void settle_taken();
   std::vector<task::AgentName> agents();
   void lead(Time start);

@@ -155,16 +155,16 @@ void NodePeers::listen(Listener* listener) {
   changed_.wait(lock, [this] { return !is_calling_; });
 }
 
-void NodePeers::tell(const std::vector<Grown>& tasks) {
-  if (lease_->has_others()) bus_->tell(tasks);
+void NodePeers::notify(const std::vector<Grown>& tasks) {
+  if (lease_->has_others()) bus_->notify(tasks);
 }
 
-void NodePeers::tell_followers(const std::vector<Grown>& tasks) {
+void NodePeers::notify_followers(const std::vector<Grown>& tasks) {
   if (!lease_->has_others()) return;
   // The information which tasks are followed comes by the bus too, so it is useless while the bus does not
   // hear.
   const std::vector<Grown> followed = bus_->hears() ? followed_.of(tasks, base::SteadyTime::now()) : tasks;
-  if (!followed.empty()) bus_->tell(followed);
+  if (!followed.empty()) bus_->notify(followed);
 }
 
 void NodePeers::follow(const std::vector<Grown>& tasks) {

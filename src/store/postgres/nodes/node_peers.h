@@ -46,8 +46,8 @@ class NodePeers final : public Peers {
   bool is_in_touch() const override { return lease_->is_in_touch(); }
   bool hears() const override { return bus_->hears(); }
   void listen(Listener* listener) override;
-  void tell(const std::vector<Grown>& tasks) override;
-  void tell_followers(const std::vector<Grown>& tasks) override;
+  void notify(const std::vector<Grown>& tasks) override;
+  void notify_followers(const std::vector<Grown>& tasks) override;
   void follow(const std::vector<Grown>& tasks) override;
   bool is_followed_elsewhere(task::TaskKey task) override;
   base::Result<Claim> claim(const task::Caller& caller, const std::string& name) override;
