@@ -8,8 +8,8 @@ namespace baton::engine {
 namespace {
 
 // The name of the lane that a turn stands in: its caller's, or that of the caller's children.
-std::string lane_of(const Scheduler::Claim& claim) {
-  return claim.origin == Scheduler::Origin::child ? claim.caller + '\n' : claim.caller;
+std::string lane_of(const Scheduler::RoomRequest& request) {
+  return request.origin == Scheduler::Origin::child ? request.caller + '\n' : request.caller;
 }
 
 }  // namespace
@@ -66,24 +66,24 @@ int Scheduler::limit_of(const State& state, const task::AgentName& agent) {
   return found == state.limits.end() ? 1 : found->second;
 }
 
-Scheduler::Room Scheduler::reserve(const Claim& claim, bool may_begin) {
+Scheduler::Room Scheduler::reserve(const RoomRequest& request, bool may_begin) {
   return state_.with([&](State& state) {
     if (state.closed) return Room::closed;
-    Agent& agent = state.agents[claim.agent];
-    if (may_begin && agent.queued == 0 && agent.running < limit_of(state, claim.agent) &&
+    Agent& agent = state.agents[request.agent];
+    if (may_begin && agent.queued == 0 && agent.running < limit_of(state, request.agent) &&
         state.running < slots_) {
       ++agent.running;
       ++state.running;
       agent.waited.observe(Time(0));
       return Room::slot;
     }
-    if (claim.origin == Origin::child) return Room::queue;
+    if (request.origin == Origin::child) return Room::queue;
     if (state.places >= queue_max_) return Room::none;
-    const bool is_paused = state.paused.contains(claim.agent);
+    const bool is_paused = state.paused.contains(request.agent);
     if (is_paused && agent.queued >= std::max(queue_max_ / 2, 1)) return Room::none;
-    if (claim.origin == Origin::send) {
+    if (request.origin == Origin::send) {
       const int most = caller_max_;
-      int& share = state.shares[claim.caller];
+      int& share = state.shares[request.caller];
       if (most > 0 && share >= most) return Room::over_share;
       ++share;
     }
@@ -99,33 +99,33 @@ void Scheduler::give_back_place(State& state, Origin origin, const std::string& 
   if (found != state.shares.end() && --found->second <= 0) state.shares.erase(found);
 }
 
-void Scheduler::release(const Claim& claim) {
-  state_.with([&](State& state) { give_back_place(state, claim.origin, claim.caller); });
+void Scheduler::release(const RoomRequest& request) {
+  state_.with([&](State& state) { give_back_place(state, request.origin, request.caller); });
 }
 
 // The turn's place is already reserved.
-void Scheduler::put(State& state, task::TaskKey task, const Claim& claim) {
-  if (!state.queued.try_emplace(task, Queued{claim.origin, base::SteadyTime::now()}).second) {
-    return give_back_place(state, claim.origin, claim.caller);
+void Scheduler::put(State& state, task::TaskKey task, const RoomRequest& request) {
+  if (!state.queued.try_emplace(task, Queued{request.origin, base::SteadyTime::now()}).second) {
+    return give_back_place(state, request.origin, request.caller);
   }
-  Agent& agent = state.agents[claim.agent];
+  Agent& agent = state.agents[request.agent];
   ++agent.queued;
-  std::string name = lane_of(claim);
+  std::string name = lane_of(request);
   Lane& lane = agent.lanes[name];
   lane.push_back(task);
   if (lane.size() > 1) return;
-  state.rotation.emplace_back(claim.agent, std::move(name));
+  state.rotation.emplace_back(request.agent, std::move(name));
   ++agent.in_rotation;
 }
 
-void Scheduler::enqueue(task::TaskKey task, const Claim& claim) {
-  change([&](State& state) { put(state, task, claim); });
+void Scheduler::enqueue(task::TaskKey task, const RoomRequest& request) {
+  change([&](State& state) { put(state, task, request); });
 }
 
-void Scheduler::enqueue_again(task::TaskKey task, const Claim& claim) {
+void Scheduler::enqueue_again(task::TaskKey task, const RoomRequest& request) {
   change([&](State& state) {
-    if (claim.origin != Origin::child) ++state.places;
-    put(state, task, claim);
+    if (request.origin != Origin::child) ++state.places;
+    put(state, task, request);
   });
 }
 
@@ -139,21 +139,21 @@ void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std
   --agent.queued;
 }
 
-void Scheduler::remove(task::TaskKey task, const Claim& claim) {
+void Scheduler::remove(task::TaskKey task, const RoomRequest& request) {
   change([&](State& state) {
     if (!state.queued.contains(task)) return;
-    const std::string name = lane_of(claim);
-    Agent& agent = state.agents[claim.agent];
+    const std::string name = lane_of(request);
+    Agent& agent = state.agents[request.agent];
     Lane& lane = agent.lanes[name];
     std::erase(lane, task);
     forget(state, agent, task, name);
     if (!lane.empty()) return;
     agent.lanes.erase(name);
     if (std::erase(agent.parked, name) == 0) {
-      std::erase(state.rotation, std::pair(claim.agent, name));
+      std::erase(state.rotation, std::pair(request.agent, name));
       --agent.in_rotation;
     }
-    unpark(state, claim.agent);
+    unpark(state, request.agent);
   });
 }
 

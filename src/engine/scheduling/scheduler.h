@@ -52,7 +52,7 @@ class Scheduler {
   };
 
   // The agent and the caller of a turn that needs room.
-  struct Claim {
+  struct RoomRequest {
     task::AgentName agent;
     std::string caller;  // as task::account_of says
     Origin origin = Origin::send;
@@ -63,14 +63,14 @@ class Scheduler {
   // `enqueue` or returned by `release`. `none`: the queue is full. `over_share`: the caller has all the
   // places it may have. `closed`: nothing starts here any more.
   enum class Room { none, over_share, closed, queue, slot };
-  [[nodiscard]] Room reserve(const Claim& claim, bool may_begin);
-  void release(const Claim& claim);
-  void enqueue(task::TaskKey task, const Claim& claim);
+  [[nodiscard]] Room reserve(const RoomRequest& request, bool may_begin);
+  void release(const RoomRequest& request);
+  void enqueue(task::TaskKey task, const RoomRequest& request);
   // Queues a turn without a reservation: after a restart, or when a task's turn follows another. Its origin
   // is not `send`.
-  void enqueue_again(task::TaskKey task, const Claim& claim);
+  void enqueue_again(task::TaskKey task, const RoomRequest& request);
   // Removes a turn from the queue, if it is there.
-  void remove(task::TaskKey task, const Claim& claim);
+  void remove(task::TaskKey task, const RoomRequest& request);
 
   // Returns the slot of a turn that has ended or waits for children.
   void finished(const task::AgentName& agent);
@@ -132,7 +132,7 @@ class Scheduler {
   template <class F>
   void change(F&& how);
   Starting what_fits(State& state) const;
-  void put(State& state, task::TaskKey task, const Claim& claim);
+  void put(State& state, task::TaskKey task, const RoomRequest& request);
   void unpark(State& state, const task::AgentName& name) const;
   static void forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane);
   static void give_back_place(State& state, Origin origin, const std::string& caller);

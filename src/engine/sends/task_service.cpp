@@ -96,11 +96,12 @@ void TaskService::submit(ForChild terms, task::Submission submission, std::optio
   if (auto checked = check(submission); !checked) return done(fail(std::move(checked.error())));
   submission.message.role = task::Role::user;
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
-  Scheduler::Claim claim{turns_.slots_of(submission.agent), std::string(task::account_of(submission.caller)),
-                         terms.parent ? Scheduler::Origin::child : Scheduler::Origin::send};
+  Scheduler::RoomRequest room_request{turns_.slots_of(submission.agent),
+                                      std::string(task::account_of(submission.caller)),
+                                      terms.parent ? Scheduler::Origin::child : Scheduler::Origin::send};
   auto sending = std::make_shared<Sending>(rules_, std::move(submission));
   sending->terms = terms;
-  sending->claim = std::move(claim);
+  sending->room_request = std::move(room_request);
   sending->digest = digest;
   sending->done = std::move(done);
   route(sending);
@@ -173,7 +174,7 @@ void TaskService::begin_turn(Sending& sending, const store::Committed& committed
   turns_.subjects().put(committed.head, sending.submission.subject);
   if (committed.head.turn_state == task::TurnState::waiting) turns_.schedule(committed.head);
   if (sending.room == Scheduler::Room::queue) {
-    turns_.scheduler().enqueue(committed.head.key, sending.claim);
+    turns_.scheduler().enqueue(committed.head.key, sending.room_request);
   }
   if (sending.room != Scheduler::Room::slot) return;
   std::optional<store::TurnInput> first;

@@ -361,7 +361,7 @@ bool TurnRunner::shows_replies_in_status(const task::AgentName& agent) const {
 
 void TurnRunner::clear_suspicion(task::TaskKey task) {
   for (const task::TaskHead& held : quarantine_.clear(task))
-    scheduler_.enqueue_again(held.key, claim_of(held));
+    scheduler_.enqueue_again(held.key, room_request_of(held));
 }
 
 void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
@@ -467,7 +467,7 @@ void TurnRunner::log_stop(task::TaskKey task, task::EventNumber message, const t
                    [this, task, message, child] { return settled_by_run(task, message, child); });
 }
 
-Scheduler::Claim TurnRunner::claim_of(const task::TaskHead& head) const {
+Scheduler::RoomRequest TurnRunner::room_request_of(const task::TaskHead& head) const {
   return {slots_of(head.agent), std::string(task::account_of(head.caller)),
           head.parent ? Scheduler::Origin::child : Scheduler::Origin::earlier};
 }
@@ -479,12 +479,12 @@ void TurnRunner::schedule(const task::TaskHead& head) {
   if (head.turn_state != task::TurnState::queued) return;
   wakes_.forget(head.key, head.turn);
   quarantine_.release(head.key);
-  scheduler_.enqueue_again(head.key, claim_of(head));
+  scheduler_.enqueue_again(head.key, room_request_of(head));
 }
 
 void TurnRunner::withdraw(const task::TaskHead& head) {
   wakes_.forget(head.key, head.turn);
-  scheduler_.remove(head.key, claim_of(head));
+  scheduler_.remove(head.key, room_request_of(head));
   clear_suspicion(head.key);
 }
 

@@ -128,8 +128,8 @@ class TurnRunner {
   auto agents() const { return scheduler_.agents(); }
 
  private:
-  // Returns the scheduler's claim for a turn that is stored.
-  Scheduler::Claim claim_of(const task::TaskHead& head) const;
+  // Returns the request for room of a turn that is stored.
+  Scheduler::RoomRequest room_request_of(const task::TaskHead& head) const;
   void begin_turn(task::TaskKey task, const task::AgentName& agent);
   bool begins_early(const task::AgentName& agent) const;
   void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);

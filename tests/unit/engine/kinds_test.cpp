@@ -377,7 +377,7 @@ TEST_CASE("Kinds: a send takes a slot or a place in the queue, and gives it back
     submission.message.id = {"m"};
     submission.message.parts.push_back(task::Part::of_text("hi"));
     engine::Send send(rules, std::move(submission));
-    send.claim.agent = {"known"};
+    send.room_request.agent = {"known"};
     return send;
   };
   engine::Send first = make(), second = make(), third = make();

@@ -208,7 +208,7 @@ TEST_CASE("Scheduler: a recovered turn is never refused and does not count for i
 TEST_CASE("Scheduler: children are never refused and take no place in the queue from sends") {
   Bench bench(1, 1);
   bench.scheduler.set_caller_max(1);
-  const Scheduler::Claim child{kBusy, "ann", Origin::child};
+  const Scheduler::RoomRequest child{kBusy, "ann", Origin::child};
   bench.enqueue(1, kBusy);  // runs
   for (int i = 10; i < 15; ++i) {
     REQUIRE(bench.scheduler.reserve(child, false) == Room::queue);
@@ -229,7 +229,7 @@ TEST_CASE("Scheduler: children are never refused and take no place in the queue 
 TEST_CASE("Scheduler: a caller's sends alternate with the queued children of its plans") {
   Bench bench(1, 100);
   bench.enqueue(1, kBusy);  // runs
-  const Scheduler::Claim child{kBusy, "ann", Origin::child};
+  const Scheduler::RoomRequest child{kBusy, "ann", Origin::child};
   for (int i = 10; i < 20; ++i) bench.scheduler.enqueue_again({i}, child);
   bench.enqueue(2, kBusy);
   std::vector<std::int64_t> order;

@@ -54,7 +54,7 @@ base::Result<task::Change> Send::decide(const store::TaskRow& now) {
 // Reserves a slot or a place in the queue. A turn that has a slot begins in the same change that stores its
 // message.
 base::Result<void> Send::make_room(task::Change& change) {
-  const Scheduler::Room reserved = rules.scheduler.reserve(claim, true);
+  const Scheduler::Room reserved = rules.scheduler.reserve(room_request, true);
   switch (reserved) {
     case Scheduler::Room::none:
       return fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
@@ -76,8 +76,8 @@ base::Result<void> Send::make_room(task::Change& change) {
 
 void Send::give_back() {
   const Scheduler::Room reserved = std::exchange(room, Scheduler::Room::none);
-  if (reserved == Scheduler::Room::queue) rules.scheduler.release(claim);
-  if (reserved == Scheduler::Room::slot) rules.scheduler.finished(claim.agent);
+  if (reserved == Scheduler::Room::queue) rules.scheduler.release(room_request);
+  if (reserved == Scheduler::Room::slot) rules.scheduler.finished(room_request.agent);
   if (const auto question = std::exchange(answers, std::nullopt))
     rules.questions.reopen(asked, question->ask);
 }

@@ -45,7 +45,7 @@ struct Send {
   task::TaskKey task = {};  // unset: the message begins a new task
   task::Submission submission;
   ForChild terms;
-  Scheduler::Claim claim;
+  Scheduler::RoomRequest room_request;
   std::optional<task::SendDigest> digest;  // unset: never a repetition
   task::EventNumber fitted;  // the question whose schema the message fits; unset: not checked against any
   bool has_learned = false;  // another node's question was looked up
