@@ -13,7 +13,7 @@
 #include "app/logging.h"
 #include "app/trace_exporter.h"
 #include "base/clock.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "http/http_server.h"
 #include "http/tls/files.h"
 #include "notify/notifier.h"
@@ -120,7 +120,7 @@ struct Config {
   server::ServerOptions server;  // service.cpp adds the tokens and values derived from several settings
   agents::CommonRules cards;
   CardSecurity card_security;
-  engine::EngineSettings engine;
+  engine::EngineOptions engine;
   agents::PlanOptions plans;
   notify::NotifierOptions webhooks;
   std::vector<std::string> webhook_keys;  // files of keys that sign webhooks

@@ -36,10 +36,10 @@ constexpr const char* kDevOperator = "dev";
 
 // The functions below complete the configured options with values derived from several settings.
 
-engine::EngineSettings engine_settings(const Config& config) {
-  engine::EngineSettings settings = config.engine;
-  settings.push_enabled = config.webhooks.enabled;
-  return settings;
+engine::EngineOptions engine_options(const Config& config) {
+  engine::EngineOptions options = config.engine;
+  options.push_enabled = config.webhooks.enabled;
+  return options;
 }
 
 engine::EngineWiring engine_wiring(const Config& config, const Dependencies& dependencies,
@@ -228,7 +228,7 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
       engine_(dependencies.store, dependencies.deliveries, dependencies.operators, dependencies.catalogue,
-              dependencies.clock, engine_settings(config),
+              dependencies.clock, engine_options(config),
               engine_wiring(config, dependencies, [this] { notifier_.wake(); })),
       notifier_(engine_.deliveries(), dependencies.steady_clock, webhook_options(config, dependencies),
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {

@@ -11,8 +11,8 @@ using agents::CommonRules;
 using agents::PartFileLimits;
 using agents::PlanOptions;
 using agents::QuestionLimits;
-using engine::EngineSettings;
-using engine::RetentionSettings;
+using engine::EngineOptions;
+using engine::RetentionOptions;
 using http::Limits;
 using notify::Backoff;
 using notify::NotifierOptions;
@@ -36,9 +36,9 @@ constexpr auto http = &to<&Config::http, Path...>;
 template <auto... Path>
 constexpr auto engine = &to<&Config::engine, Path...>;
 template <auto... Path>
-constexpr auto retention = &to<&Config::engine, &EngineSettings::retention, Path...>;
+constexpr auto retention = &to<&Config::engine, &EngineOptions::retention, Path...>;
 template <auto... Path>
-constexpr auto questions = &to<&Config::engine, &EngineSettings::questions, Path...>;
+constexpr auto questions = &to<&Config::engine, &EngineOptions::questions, Path...>;
 template <auto... Path>
 constexpr auto webhooks = &to<&Config::webhooks, Path...>;
 template <auto... Path>
@@ -134,7 +134,7 @@ constexpr Setting kSettings[] = {
      "Protocol of /send-message: auto chooses by each request's body", 1, 16, kSendMessage},
     {"chat.response_event", chat<&ChatOptions::response_event>,
      "Name of the events that carry the Agent Server's response objects", 1, 16, kResponseEvents},
-    {"chat.hang_up_grace_s", engine<&EngineSettings::hang_up_grace>,
+    {"chat.hang_up_grace_s", engine<&EngineOptions::hang_up_grace>,
      "Seconds after which a run is canceled if its client disconnected and nobody else follows it; 0 never "
      "cancels",
      0, kDay},
@@ -212,11 +212,11 @@ constexpr Setting kSettings[] = {
     {"tls.handshake_time_s", http<&Limits::handshake_time>,
      "Seconds that a handshake may take; one second while no further ones are accepted", 0.1, 3600},
 
-    {"limits.part_max", engine<&EngineSettings::part_bytes_max>, "Maximum size of one part's content", kKib,
+    {"limits.part_max", engine<&EngineOptions::part_bytes_max>, "Maximum size of one part's content", kKib,
      kGib},
-    {"limits.artifact_max", engine<&EngineSettings::artifact_bytes_max>, "Maximum size of one artifact", kKib,
+    {"limits.artifact_max", engine<&EngineOptions::artifact_bytes_max>, "Maximum size of one artifact", kKib,
      16 * kGib},
-    {"limits.task_max", engine<&EngineSettings::task_bytes_max>,
+    {"limits.task_max", engine<&EngineOptions::task_bytes_max>,
      "Maximum size of all messages and artifacts of one task", kKib, 16 * kGib},
     {"limits.plan_fill_max", &to<&Config::plans, &PlanOptions::fill_max>,
      "Maximum size of the values that a plan fills into one step's input", kKib, kGib},
@@ -226,56 +226,56 @@ constexpr Setting kSettings[] = {
      "Maximum size of one answer; beyond it the largest parts become links", 64 * kKib, 16 * kGib},
     {"limits.answers_max", &to<&Config::answers_bytes_max>,
      "Maximum size of all large answers being sent; beyond it further ones wait", kMib, 1024 * kGib},
-    {"limits.history_max", engine<&EngineSettings::history_max>, "Maximum number of messages in one task", 1,
+    {"limits.history_max", engine<&EngineOptions::history_max>, "Maximum number of messages in one task", 1,
      10'000'000},
-    {"limits.parts_max", engine<&EngineSettings::parts_max>, "Maximum number of parts in one message", 1,
+    {"limits.parts_max", engine<&EngineOptions::parts_max>, "Maximum number of parts in one message", 1,
      10'000'000},
     {"limits.turn_files_max", &to<&Config::cards, &CommonRules::part_files, &PartFileLimits::files_max>,
      "Maximum number of files passed to one turn of a program with io text", 0, 1'000'000},
     {"limits.turn_arguments_max",
      &to<&Config::cards, &CommonRules::part_files, &PartFileLimits::arguments_max>,
      "Maximum size of the paths of those files, which become the program's arguments", 0, kMib},
-    {"limits.webhooks_max", engine<&EngineSettings::push_configs_max>,
+    {"limits.webhooks_max", engine<&EngineOptions::push_configs_max>,
      "Maximum number of webhooks of one task", 0, 1000},
 
-    {"limits.caller_tasks_max", engine<&EngineSettings::caller_tasks_max>,
+    {"limits.caller_tasks_max", engine<&EngineOptions::caller_tasks_max>,
      "Maximum number of stored tasks of one caller; beyond it new tasks are refused; 0 means no limit", 0,
      2e9},
-    {"limits.caller_bytes_max", engine<&EngineSettings::caller_bytes_max>,
+    {"limits.caller_bytes_max", engine<&EngineOptions::caller_bytes_max>,
      "Maximum size of one caller's stored tasks; beyond it the caller's messages are refused; 0 means no "
      "limit",
      0, 16'384 * kGib},
 
-    {"engine.slots", engine<&EngineSettings::slots>,
+    {"engine.slots", engine<&EngineOptions::slots>,
      "Maximum number of turns that run at the same time, over all agents", 1, 100'000},
-    {"engine.queue_max", engine<&EngineSettings::queue_max>,
+    {"engine.queue_max", engine<&EngineOptions::queue_max>,
      "Maximum number of turns waiting for a slot, besides those of child tasks", 1, 10'000'000},
-    {"engine.start_delay_max_s", engine<&EngineSettings::start_delay_max>,
+    {"engine.start_delay_max_s", engine<&EngineOptions::start_delay_max>,
      "How many seconds in advance a task's start may be scheduled", 0, 3660 * kDay},
-    {"engine.delayed_max", engine<&EngineSettings::delayed_max>,
+    {"engine.delayed_max", engine<&EngineOptions::delayed_max>,
      "Maximum number of tasks waiting for their scheduled start", 0, 10'000'000},
-    {"engine.schedules", engine<&EngineSettings::schedules>, "Whether agents' schedules start tasks"},
-    {"engine.quarantine", engine<&EngineSettings::quarantine>,
+    {"engine.schedules", engine<&EngineOptions::schedules>, "Whether agents' schedules start tasks"},
+    {"engine.quarantine", engine<&EngineOptions::quarantine>,
      "Whether a turn is quarantined if the server crashed five times in a row while it ran"},
     {"engine.queue_share", &to<&Config::queue_share>,
      "Largest share of waiting turns, waiting replies and streams for one caller, if there are several "
      "callers",
      0.001, 1},
-    {"engine.reply_wait_s", engine<&EngineSettings::reply_wait>,
+    {"engine.reply_wait_s", engine<&EngineOptions::reply_wait>,
      "Seconds that a blocking send waits before it returns the task's current state", 0.1, kDay},
-    {"engine.drain_grace_s", engine<&EngineSettings::drain_grace>,
+    {"engine.drain_grace_s", engine<&EngineOptions::drain_grace>,
      "Seconds that running turns have to finish when the server stops", 0, 3600},
-    {"engine.output_delay_s", engine<&EngineSettings::output_delay>,
+    {"engine.output_delay_s", engine<&EngineOptions::output_delay>,
      "Minimum seconds between two writes of streamed output, if nothing else has to be written; 0 writes "
      "each piece at once",
      0, 1},
     {"engine.undo_grace_s", &to<&Config::plans, &PlanOptions::undo_grace>,
      "Seconds that a plan has to undo its steps after its budget is used up", 0, kDay},
-    {"engine.conversation_max", engine<&EngineSettings::conversation_max>,
+    {"engine.conversation_max", engine<&EngineOptions::conversation_max>,
      "Maximum number of earlier messages of a context that an agent receives", 0, 10'000},
-    {"engine.delegate_depth_max", engine<&EngineSettings::delegation_depth_max>,
+    {"engine.delegate_depth_max", engine<&EngineOptions::delegation_depth_max>,
      "Maximum depth of delegation between agents", 0, 100},
-    {"engine.delegate_children_max", engine<&EngineSettings::delegation_children_max>,
+    {"engine.delegate_children_max", engine<&EngineOptions::delegation_children_max>,
      "Maximum number of tasks below a task, unless its budget sets another limit", 0, 10'000'000},
     {"engine.send_retention_s", &to<&Config::store, &StoreOptions::send_retention>,
      "Seconds during which sending the same message again returns the same task instead of creating a second "
@@ -291,15 +291,15 @@ constexpr Setting kSettings[] = {
     {"questions.answer_steps_max", questions<&QuestionLimits::steps_max>,
      "Maximum number of steps for checking one answer; a step takes at most a microsecond", 1, 10'000'000},
 
-    {"retention.completed_s", retention<&RetentionSettings::completed>,
+    {"retention.completed_s", retention<&RetentionOptions::completed>,
      "Seconds a task is kept after it completes; 0 keeps it forever", 0, kCentury},
-    {"retention.canceled_s", retention<&RetentionSettings::canceled>,
+    {"retention.canceled_s", retention<&RetentionOptions::canceled>,
      "Seconds a task is kept after it is canceled; 0 keeps it forever", 0, kCentury},
-    {"retention.failed_s", retention<&RetentionSettings::failed>,
+    {"retention.failed_s", retention<&RetentionOptions::failed>,
      "Seconds a task is kept after it fails; 0 keeps it forever", 0, kCentury},
-    {"retention.rejected_s", retention<&RetentionSettings::rejected>,
+    {"retention.rejected_s", retention<&RetentionOptions::rejected>,
      "Seconds a task is kept after it is rejected; 0 keeps it forever", 0, kCentury},
-    {"retention.waiting_s", retention<&RetentionSettings::waiting>,
+    {"retention.waiting_s", retention<&RetentionOptions::waiting>,
      "Seconds a task may wait for a person's input before it is canceled; 0 means no limit", 0, kCentury},
 
     {"postgres.allow", &to<&Config::store, &StoreOptions::postgres_allows>,

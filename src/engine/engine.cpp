@@ -17,9 +17,9 @@ namespace {
 constexpr std::chrono::milliseconds kCountEvery{200};
 constexpr int kCountRest = 50;
 
-InboxOptions inbox_options(const EngineSettings& settings, const EngineWiring& wiring, TurnStats& stats) {
+InboxOptions inbox_options(const EngineOptions& options, const EngineWiring& wiring, TurnStats& stats) {
   InboxOptions inbox;
-  inbox.delay = settings.output_delay;
+  inbox.delay = options.output_delay;
   inbox.on_flush_failed = wiring.on_flush_failed;
   inbox.stats = &stats;
   inbox.peers = wiring.peers;
@@ -29,29 +29,29 @@ InboxOptions inbox_options(const EngineSettings& settings, const EngineWiring& w
 }  // namespace
 
 Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
-               const agents::Catalogue& catalogue, const base::Clock& clock, EngineSettings settings,
+               const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
                EngineWiring wiring)
-    : settings_(std::move(settings)),
+    : options_(std::move(options)),
       wiring_(std::move(wiring)),
       catalogue_(catalogue),
       clock_(clock),
       operators_(operators),
-      inbox_(store, deliveries, live_, inbox_options(settings_, wiring_, stats_),
+      inbox_(store, deliveries, live_, inbox_options(options_, wiring_, stats_),
              wiring_.on_deliveries_written),
-      background_(settings_.disk_retry),
+      background_(options_.disk_retry),
       reader_(store, deliveries, live_, inbox_, background_, wiring_.peers),
       deliveries_(deliveries, reader_, inbox_, clock, wiring_.peers),
-      turns_(reader_, inbox_, catalogue, background_, clock, settings_, wiring_, stats_),
-      push_(reader_, inbox_, settings_, wiring_),
-      cancels_(store, reader_, inbox_, turns_, catalogue, background_, clock, settings_),
-      tasks_(store, reader_, inbox_, live_, turns_, push_, cancels_, catalogue, background_, clock, settings_,
+      turns_(reader_, inbox_, catalogue, background_, clock, options_, wiring_, stats_),
+      push_(reader_, inbox_, options_, wiring_),
+      cancels_(store, reader_, inbox_, turns_, catalogue, background_, clock, options_),
+      tasks_(store, reader_, inbox_, live_, turns_, push_, cancels_, catalogue, background_, clock, options_,
              wiring_),
-      delegation_(reader_, live_, tasks_, cancels_, turns_, inbox_, background_, settings_, wiring_.spans),
+      delegation_(reader_, live_, tasks_, cancels_, turns_, inbox_, background_, options_, wiring_.spans),
       conversations_(store, reader_, cancels_, inbox_),
-      recovery_(store, settings_.quarantine ? &operators : nullptr, inbox_, catalogue, clock,
+      recovery_(store, options_.quarantine ? &operators : nullptr, inbox_, catalogue, clock,
                 wiring_.peers ? wiring_.peers->self() : store::NodeId(),
                 [this](task::TaskKey task) { return turns_.runs(task); }),
-      schedules_(store, tasks_, inbox_, catalogue, background_, clock, settings_.retention),
+      schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
       actions_(operators, reader_, inbox_, tasks_, cancels_, turns_, catalogue, background_, wiring_.peers),
       jobs_(operators, actions_, inbox_, background_, wiring_.peers),
       keys_(operators, inbox_, background_, clock, wiring_.peers) {
@@ -83,11 +83,11 @@ base::Result<int> Engine::start() {
   }
   if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
   const bool is_shared = wiring_.peers != nullptr;
-  if (settings_.quarantine) write_now(store::ProgramBegins{is_shared});
+  if (options_.quarantine) write_now(store::ProgramBegins{is_shared});
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
   // From here on, a program that ends without being asked to counts as crashed.
-  notes_stop_ = settings_.quarantine && !is_shared && write_now(store::ProgramStops{false});
+  notes_stop_ = options_.quarantine && !is_shared && write_now(store::ProgramStops{false});
   if (auto resumed = resume(*found); !resumed) return base::fail(std::move(resumed.error()));
   if (auto taken = load_schedules(); !taken) return base::fail(std::move(taken.error()));
   if (removing_) removing_->retention.start();
@@ -119,7 +119,7 @@ void Engine::look_at_others() {
   actions_.look();
   jobs_.look();
   keys_.look(false);
-  if (!settings_.quarantine) return;
+  if (!options_.quarantine) return;
   const auto crashed = operators_.crashed_turns();
   if (!crashed) return;
   std::vector<task::TaskKey> quarantined;
@@ -174,11 +174,11 @@ base::Result<void> Engine::resume(const Recovery::Found& found) {
 }
 
 void Engine::set_retention(store::RetentionStore& store) {
-  if (settings_.caller_tasks_max > 0 || settings_.caller_bytes_max > 0) {
+  if (options_.caller_tasks_max > 0 || options_.caller_bytes_max > 0) {
     inbox_.set_usage(
-        &usage_.emplace(settings_.caller_tasks_max, settings_.caller_bytes_max, wiring_.peers != nullptr));
+        &usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max, wiring_.peers != nullptr));
   }
-  removing_.emplace(store, inbox_, cancels_, catalogue_, background_, clock_, settings_, wiring_.peers,
+  removing_.emplace(store, inbox_, cancels_, catalogue_, background_, clock_, options_, wiring_.peers,
                     [this](const task::AuditEntry& entry) { return operators_.write(entry); });
   jobs_.set_erasure(removing_->erasure);
   removing_->erasure.set_keys(keys_);
@@ -190,7 +190,7 @@ base::Result<void> Engine::catalogue_changed() {
 }
 
 base::Result<void> Engine::load_schedules() {
-  return settings_.schedules ? schedules_.load() : base::Result<void>();
+  return options_.schedules ? schedules_.load() : base::Result<void>();
 }
 
 void Engine::drain() {
@@ -198,7 +198,7 @@ void Engine::drain() {
   // Recorded at once, because the program may be killed while it drains.
   if (notes_stop_) inbox_.write([this] { return operators_.write(store::ProgramStops()); }, [](auto&&) {});
   jobs_.stop();
-  turns_.drain(settings_.drain_grace);
+  turns_.drain(options_.drain_grace);
   if (others_) others_->stop();
   live_.end_waits();
   background_.stop();

@@ -18,7 +18,7 @@
 #include "engine/read/deliveries.h"
 #include "engine/read/task_list.h"
 #include "engine/sends/task_service.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "engine/shared/turn_stats.h"
 #include "engine/shared/wiring.h"
 #include "engine/upkeep/recovery.h"
@@ -30,7 +30,7 @@ namespace baton::engine {
 class Engine {
  public:
   Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
-         const agents::Catalogue& catalogue, const base::Clock& clock, EngineSettings settings,
+         const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
          EngineWiring wiring);
   ~Engine();
 
@@ -84,7 +84,7 @@ class Engine {
   // The notifier's queue of deliveries.
   notify::DeliveryQueue& deliveries() { return deliveries_; }
   base::EventLoop& timers() { return background_.timers(); }
-  const EngineSettings& settings() const { return settings_; }
+  const EngineOptions& options() const { return options_; }
 
   struct Counts {
     Scheduler::Counts turns;
@@ -110,7 +110,7 @@ class Engine {
   void await_stored();
   void count_after(std::chrono::milliseconds pause);
 
-  const EngineSettings settings_;
+  const EngineOptions options_;
   const EngineWiring wiring_;
   TurnStats stats_;
   const agents::Catalogue& catalogue_;
@@ -133,11 +133,11 @@ class Engine {
   // The parts that remove tasks from the store; see set_retention.
   struct Removing {
     Removing(store::RetentionStore& kept, Inbox& inbox, Cancels& cancels, const agents::Catalogue& catalogue,
-             Background& background, const base::Clock& clock, const EngineSettings& settings,
+             Background& background, const base::Clock& clock, const EngineOptions& options,
              store::Peers* peers, Erasure::Audit audit)
         : store(kept),
           removals(kept, inbox, background),
-          retention(kept, removals, cancels, catalogue, background, clock, settings.retention, peers),
+          retention(kept, removals, cancels, catalogue, background, clock, options.retention, peers),
           erasure(kept, removals, background, std::move(audit)) {}
     store::RetentionStore& store;
     Removals removals;

@@ -95,14 +95,14 @@ void Process::build() {
   }
   catalogue_.emplace(std::move(agents));
   for (agents::Agent& agent : make_ask_agents()) catalogue_->add_hidden(std::move(agent));
-  engine::EngineSettings settings;
-  settings.slots = features.slots;
-  settings.queue_max = features.queue_max;
-  settings.reply_wait = milliseconds(world_.random.between(1'000, 60'000));
-  settings.drain_grace = milliseconds(world_.random.between(0, 2'000));
-  settings.output_delay = milliseconds(world_.random.chance(500) ? world_.random.between(1, 50) : 0);
+  engine::EngineOptions options;
+  options.slots = features.slots;
+  options.queue_max = features.queue_max;
+  options.reply_wait = milliseconds(world_.random.between(1'000, 60'000));
+  options.drain_grace = milliseconds(world_.random.between(0, 2'000));
+  options.output_delay = milliseconds(world_.random.chance(500) ? world_.random.between(1, 50) : 0);
   // Off, because programs are killed at random here and no turn is to blame.
-  settings.quarantine = false;
+  options.quarantine = false;
   engine::EngineWiring wiring;
   wiring.on_flush_failed = [this](const base::Error&) {
     world_.kill(this, world_.features.power_cuts && world_.random.chance(500));
@@ -111,11 +111,11 @@ void Process::build() {
   wiring.on_asked_to_drain = [this] { stop(); };
   wiring.on_deliveries_written = [this] { notifier_->wake(); };
   if (features.ages) {
-    settings.retention.completed = settings.retention.canceled = features.kept;
-    settings.retention.failed = settings.retention.rejected = features.kept;
+    options.retention.completed = options.retention.canceled = features.kept;
+    options.retention.failed = options.retention.rejected = features.kept;
   }
-  settings.retention.waiting = milliseconds(0);
-  engine_.emplace(*store_, *store_, *store_, *catalogue_, clock_, settings, wiring);
+  options.retention.waiting = milliseconds(0);
+  engine_.emplace(*store_, *store_, *store_, *catalogue_, clock_, options, wiring);
   engine_->set_retention(*store_);
   notify::NotifierOptions webhooks;
   webhooks.senders = 4;

@@ -18,11 +18,11 @@ agents::Agent agent_named(const std::string& name, const agents::AgentSettings& 
 
 }  // namespace
 
-engine::EngineSettings EngineBench::short_drain() {
-  engine::EngineSettings settings;
-  settings.drain_grace = std::chrono::milliseconds(200);
-  settings.output_delay = std::chrono::milliseconds(0);
-  return settings;
+engine::EngineOptions EngineBench::short_drain() {
+  engine::EngineOptions options;
+  options.drain_grace = std::chrono::milliseconds(200);
+  options.output_delay = std::chrono::milliseconds(0);
+  return options;
 }
 
 EngineBench::EngineBench(Options options)

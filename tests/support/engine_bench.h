@@ -17,11 +17,11 @@ namespace baton::test {
 
 class EngineBench {
  public:
-  // Settings with a short drain, so that turns that a test leaves running do not delay its end.
+  // Options with a short drain, so that turns that a test leaves running do not delay its end.
   // Output is not delayed either.
-  static engine::EngineSettings short_drain();
+  static engine::EngineOptions short_drain();
   struct Options {
-    engine::EngineSettings engine = short_drain();
+    engine::EngineOptions engine = short_drain();
     engine::EngineWiring wiring = {};
     agents::AgentSettings settings;
     bool retention = false;                         // calls Engine::set_retention

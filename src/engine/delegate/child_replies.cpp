@@ -205,7 +205,7 @@ void ChildReplies::choose(const ShownPtr& shown) {
   kind->message = shown->message;
   kind->events.assign(pieces->begin(), pieces->end());
   kind->self = turns_.self();
-  kind->bytes_max = settings_.task_bytes_max / kShownShare;
+  kind->bytes_max = options_.task_bytes_max / kShownShare;
   // Weak, because `shown` may own the kind.
   kind->is_wanted = [weak = std::weak_ptr(shown)] {
     const auto one = weak.lock();

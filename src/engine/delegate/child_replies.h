@@ -24,7 +24,7 @@
 #include "engine/live/live_tasks.h"
 #include "engine/read/task_reader.h"
 #include "engine/shared/background.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "engine/turns/turn_runner.h"
 
 namespace baton::engine {
@@ -34,13 +34,13 @@ struct ShowReplies;
 class ChildReplies {
  public:
   ChildReplies(const TaskReader& reader, LiveTasks& live, TurnRunner& turns, Inbox& inbox,
-               Background& background, const EngineSettings& settings)
+               Background& background, const EngineOptions& options)
       : reader_(reader),
         live_(live),
         turns_(turns),
         inbox_(inbox),
         background_(background),
-        settings_(settings) {}
+        options_(options) {}
 
   // Shows the child's replies from now on, in place of an earlier call for the same child. `message`: the
   // message that the parent works on. Does not block.
@@ -83,7 +83,7 @@ class ChildReplies {
   TurnRunner& turns_;
   Inbox& inbox_;
   Background& background_;
-  const EngineSettings& settings_;
+  const EngineOptions& options_;
   struct All {
     std::unordered_map<task::TaskKey, ShownPtr> by_child;
     std::unordered_multimap<task::TaskKey, task::TaskKey> children;  // by parent

@@ -29,17 +29,17 @@ task::Subagent after(const task::Subagent& child, const task::Status& status, co
 }  // namespace
 
 Delegation::Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
-                       TurnRunner& turns, Inbox& inbox, Background& background,
-                       const EngineSettings& settings, base::SpanQueue* spans)
+                       TurnRunner& turns, Inbox& inbox, Background& background, const EngineOptions& options,
+                       base::SpanQueue* spans)
     : reader_(reader),
       live_(live),
       tasks_(tasks),
       cancels_(cancels),
       turns_(turns),
       background_(background),
-      settings_(settings),
+      options_(options),
       spans_(spans),
-      replies_(reader, live, turns, inbox, background, settings) {
+      replies_(reader, live, turns, inbox, background, options) {
   turns.listen(
       [this](ChildEffect effect) { std::visit([this](auto& one) { handle(std::move(one)); }, effect); });
 }
@@ -82,8 +82,8 @@ void Delegation::handle(QuestionAnswered answered) {
 std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) const {
   task::TaskKey parent = head.parent;
   for (int depth = 1; parent; ++depth) {
-    if (depth >= settings_.delegation_depth_max) {
-      return "delegation may be at most " + base::counted(settings_.delegation_depth_max, "level") +
+    if (depth >= options_.delegation_depth_max) {
+      return "delegation may be at most " + base::counted(options_.delegation_depth_max, "level") +
              " deep (max_depth)";
     }
     const auto next = reader_.head(parent);
@@ -91,7 +91,7 @@ std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) con
     parent = next->parent;
     if (!is_bounded) continue;
     task::Budget budget = next->budget ? *next->budget : task::Budget();
-    if (!budget.children) budget.children = settings_.delegation_children_max;
+    if (!budget.children) budget.children = options_.delegation_children_max;
     budget.depth.reset();  // what is left of that is in the budgets below
     std::string why = task::refusal_of_child(budget, {next->tokens, next->children});
     if (!why.empty()) return why;
@@ -102,7 +102,7 @@ std::string Delegation::refusal(const task::TaskHead& head, bool is_bounded) con
 // A detached task also counts as below the task that began it.
 bool Delegation::is_below(const task::TaskHead& parent, const task::TaskRef& other) const {
   auto head = reader_.head(other);
-  for (int depth = 0; head && depth <= settings_.delegation_depth_max; ++depth) {
+  for (int depth = 0; head && depth <= options_.delegation_depth_max; ++depth) {
     if (head->parent == parent.key) return true;
     if (!head->parent) return false;
     head = reader_.head(head->parent);

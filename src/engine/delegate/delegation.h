@@ -34,7 +34,7 @@ class Delegation {
  public:
   // Listens to `turns` from then on.
   Delegation(const TaskReader& reader, LiveTasks& live, TaskService& tasks, Cancels& cancels,
-             TurnRunner& turns, Inbox& inbox, Background& background, const EngineSettings& settings,
+             TurnRunner& turns, Inbox& inbox, Background& background, const EngineOptions& options,
              base::SpanQueue* spans);
 
   // Follows the children that a task awaits, and passes on answers that they may not have received. Call it
@@ -108,7 +108,7 @@ class Delegation {
   Cancels& cancels_;
   TurnRunner& turns_;
   Background& background_;
-  const EngineSettings& settings_;
+  const EngineOptions& options_;
   base::SpanQueue* const spans_;  // null: none are recorded
   ChildReplies replies_;
   // Children whose questions wait for their parents' callers.

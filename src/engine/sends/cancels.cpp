@@ -102,7 +102,7 @@ void Cancels::end_lost_turn(const CancelRequest& request, const task::TaskHead& 
 }
 
 void Cancels::await_cancel(const CancelingPtr& request, task::EventNumber after) {
-  reader_.await_stop(request->task, after, settings_.reply_wait, [request](std::optional<Stop> stop) {
+  reader_.await_stop(request->task, after, options_.reply_wait, [request](std::optional<Stop> stop) {
     if (stop && stop->state == task::State::canceled) return request->done(request->task);
     if (stop) {
       return request->done(fail(ErrorCode::not_cancelable, "the task ended before it could be canceled"));

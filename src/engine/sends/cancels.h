@@ -8,7 +8,7 @@
 
 #include "engine/decide/inbox.h"
 #include "engine/decide/kinds/cancel_request.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "engine/turns/turn_runner.h"
 
 namespace baton::engine {
@@ -19,7 +19,7 @@ class Cancels {
 
   Cancels(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, TurnRunner& turns,
           const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-          const EngineSettings& settings)
+          const EngineOptions& options)
       : store_(store),
         reader_(reader),
         inbox_(inbox),
@@ -27,7 +27,7 @@ class Cancels {
         catalogue_(catalogue),
         background_(background),
         clock_(clock),
-        settings_(settings) {}
+        options_(options) {}
 
   // Calls `done` when the task has ended as canceled. Fails with not_cancelable if it ended otherwise, and
   // with unavailable if it does not end in time.
@@ -67,7 +67,7 @@ class Cancels {
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
-  const EngineSettings& settings_;
+  const EngineOptions& options_;
 };
 
 }  // namespace baton::engine

@@ -10,7 +10,7 @@ using base::ErrorCode;
 using base::fail;
 
 base::Result<void> PushConfigs::offered() const {
-  if (settings_.push_enabled) return {};
+  if (options_.push_enabled) return {};
   return fail(ErrorCode::push_not_supported,
               "push notifications are disabled on this server (webhooks.enabled)");
 }
@@ -33,7 +33,7 @@ void PushConfigs::set(const task::TaskRef& ref, task::PushConfig config, Done do
   if (!head) return done(fail(head.error()));
   if (auto checked = check(config); !checked) return done(fail(std::move(checked.error())));
   if (config.id.empty()) config.id = task::id_for_unnamed(config, head->id);
-  Decision decision(SetPush{head->key, config, settings_.push_configs_max});
+  Decision decision(SetPush{head->key, config, options_.push_configs_max});
   decision.done = [config = std::move(config), done = std::move(done)](const base::Result<Written>& written) {
     if (!written) return done(fail(written.error()));
     done(config);

@@ -9,7 +9,7 @@
 
 #include "engine/decide/inbox.h"
 #include "engine/read/task_reader.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "engine/shared/wiring.h"
 
 namespace baton::engine {
@@ -19,9 +19,9 @@ class PushConfigs {
   using Done = std::function<void(base::Result<task::PushConfig>)>;
   using Removed = std::function<void(base::Result<void>)>;
 
-  PushConfigs(const TaskReader& reader, Inbox& inbox, const EngineSettings& settings,
+  PushConfigs(const TaskReader& reader, Inbox& inbox, const EngineOptions& options,
               const EngineWiring& wiring)
-      : reader_(reader), inbox_(inbox), settings_(settings), wiring_(wiring) {}
+      : reader_(reader), inbox_(inbox), options_(options), wiring_(wiring) {}
 
   // Fails unless webhooks are switched on.
   base::Result<void> offered() const;
@@ -42,7 +42,7 @@ class PushConfigs {
 
   const TaskReader& reader_;
   Inbox& inbox_;
-  const EngineSettings& settings_;
+  const EngineOptions& options_;
   const EngineWiring& wiring_;
 };
 

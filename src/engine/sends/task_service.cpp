@@ -45,7 +45,7 @@ struct TaskService::Sending : Send {
 TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox,
                          LiveTasks& live, TurnRunner& turns, const PushConfigs& push, Cancels& cancels,
                          const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-                         const EngineSettings& settings, const EngineWiring& wiring)
+                         const EngineOptions& options, const EngineWiring& wiring)
     : store_(store),
       reader_(reader),
       inbox_(inbox),
@@ -54,9 +54,9 @@ TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader
       catalogue_(catalogue),
       background_(background),
       clock_(clock),
-      settings_(settings),
+      options_(options),
       wiring_(wiring),
-      rules_{catalogue, settings, clock, turns.scheduler(), turns.wakes(), turns.questions(), turns.self()},
+      rules_{catalogue, options, clock, turns.scheduler(), turns.wakes(), turns.questions(), turns.self()},
       push_(push),
       cancels_(cancels) {}
 
@@ -65,14 +65,14 @@ base::Result<void> TaskService::check(const task::Submission& submission) const 
   if (!agent && catalogue_.on_other_node(submission.agent))
     return fail(ErrorCode::unavailable, "another node serves this agent; try again");
   if (!agent) return fail(ErrorCode::not_found, not_served(submission.agent));
-  if (auto checked = check_parts(submission, settings_); !checked) return checked;
-  if (submission.start_at && *submission.start_at - clock_.now() > settings_.start_delay_max) {
-    const auto most = std::chrono::duration_cast<std::chrono::seconds>(settings_.start_delay_max).count();
+  if (auto checked = check_parts(submission, options_); !checked) return checked;
+  if (submission.start_at && *submission.start_at - clock_.now() > options_.start_delay_max) {
+    const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.start_delay_max).count();
     return fail(ErrorCode::invalid_argument,
                 "a task may begin at most " + base::counted(most, "second") + " from now");
   }
   if (!submission.hops.empty()) {
-    if (auto checked = check_hops(submission, wiring_.node, settings_.hops_max); !checked) return checked;
+    if (auto checked = check_hops(submission, wiring_.node, options_.hops_max); !checked) return checked;
   }
   if (!any_mode_matches(submission.accepted_output_modes, agent->shown_card()->default_output_modes)) {
     return fail(ErrorCode::content_type_not_supported,
@@ -144,7 +144,7 @@ base::Result<void> TaskService::fit(const task::TaskHead& target, task::Message&
   const std::vector<task::Asker>& askers = asked->status.asked_by;
   const agents::Agent* agent = catalogue_.find(askers.empty() ? target.agent : askers.back().agent);
   const bool needs_data = agent != nullptr && agent->settings.answers_need_data;
-  return agents::fit_answer(*asked->status.message, settings_.questions, needs_data, answer);
+  return agents::fit_answer(*asked->status.message, options_.questions, needs_data, answer);
 }
 
 // Runs on the submitting thread, because schemas and answers are untrusted. The decision checks that the task
@@ -302,7 +302,7 @@ void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, t
                               std::optional<std::chrono::milliseconds> given) {
   const agents::Agent* known = catalogue_.find(agent);
   if (!given && known != nullptr) given = known->settings.hang_up_grace;
-  const auto grace = given.value_or(settings_.hang_up_grace);
+  const auto grace = given.value_or(options_.hang_up_grace);
   if (grace == std::chrono::milliseconds(0)) return;
   background_.timers().after(grace, [this, key, before, grace] {
     background_.run([this, key, before, grace] {

@@ -16,7 +16,7 @@
 #include "engine/decide/kinds/send.h"
 #include "engine/sends/cancels.h"
 #include "engine/sends/push_configs.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "engine/shared/wiring.h"
 
 namespace baton::engine {
@@ -41,7 +41,7 @@ class TaskService {
   TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, LiveTasks& live,
               TurnRunner& turns, const PushConfigs& push, Cancels& cancels,
               const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-              const EngineSettings& settings, const EngineWiring& wiring);
+              const EngineOptions& options, const EngineWiring& wiring);
 
   // Stores the message and queues its turn. A repeated send (send_digest.h) stores nothing and returns the
   // earlier task, as long as the store remembers it (README, promise 6). A message with neither an id nor a
@@ -104,7 +104,7 @@ class TaskService {
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
-  const EngineSettings& settings_;
+  const EngineOptions& options_;
   const EngineWiring& wiring_;
   const SendRules rules_;
   const PushConfigs& push_;

@@ -28,21 +28,21 @@ base::Result<void> check_size(const task::Submission& submission, std::size_t by
                                         " bytes: send this message to a new task");
 }
 
-base::Result<void> check_parts(const task::Submission& submission, const EngineSettings& settings) {
+base::Result<void> check_parts(const task::Submission& submission, const EngineOptions& options) {
   const auto has_too_many = [&](const task::Message& message) {
-    return message.parts.size() > static_cast<std::size_t>(settings.parts_max);
+    return message.parts.size() > static_cast<std::size_t>(options.parts_max);
   };
   const auto& history = submission.history;
   if (submission.message.parts.empty())
     return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
   if (has_too_many(submission.message) || (history && std::ranges::any_of(*history, has_too_many))) {
     return fail(ErrorCode::too_large,
-                "message.parts: a message may have at most " + base::counted(settings.parts_max, "part"));
+                "message.parts: a message may have at most " + base::counted(options.parts_max, "part"));
   }
   for (const task::Part& part : submission.message.parts) {
-    if (task::content_size(part) > settings.part_bytes_max) {
+    if (task::content_size(part) > options.part_bytes_max) {
       return fail(ErrorCode::too_large,
-                  "a part is larger than " + std::to_string(settings.part_bytes_max) + " bytes");
+                  "a part is larger than " + std::to_string(options.part_bytes_max) + " bytes");
     }
   }
   return {};
@@ -73,7 +73,7 @@ base::Result<void> check_hops(const task::Submission& submission, const std::str
 }
 
 base::Result<void> check_task_accepts(const task::Submission& submission, const task::TaskHead& head,
-                                      const EngineSettings& settings) {
+                                      const EngineOptions& options) {
   const bool other_context = !submission.context.empty() && submission.context != head.context;
   if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
     return fail(ErrorCode::invalid_argument, "message.contextId: the task belongs to another context");
@@ -88,12 +88,12 @@ base::Result<void> check_task_accepts(const task::Submission& submission, const 
     return fail(ErrorCode::conflict, "the task is no longer waiting for an answer to " +
                                          std::string(base::beginning_of(submission.ask, 200)));
   }
-  if (head.message_count >= settings.history_max) {
+  if (head.message_count >= options.history_max) {
     return fail(
         ErrorCode::too_large,
-        "a task may have at most " + base::counted(settings.history_max, "message") + ": start a new task");
+        "a task may have at most " + base::counted(options.history_max, "message") + ": start a new task");
   }
-  return check_size(submission, head.bytes, settings.task_bytes_max);
+  return check_size(submission, head.bytes, options.task_bytes_max);
 }
 
 bool is_delayed(const task::TaskHead& head) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "store/task_store.h"
 #include "task/task.h"
 
@@ -22,7 +22,7 @@ base::Result<void> check_size(const task::Submission& submission, std::size_t by
 
 // Fails with invalid_argument if the message has no parts; with too_large if it, or a message of the history
 // that comes with it, has too many, or if one of its own parts is too large.
-base::Result<void> check_parts(const task::Submission& submission, const EngineSettings& settings);
+base::Result<void> check_parts(const task::Submission& submission, const EngineOptions& options);
 
 // The name in hop lists of an agent of the server `node`.
 std::string hop_of(const std::string& node, const task::AgentName& agent);
@@ -33,7 +33,7 @@ base::Result<void> check_hops(const task::Submission& submission, const std::str
 // Checks whether an existing task takes the message: context, state, the question it answers, number of
 // messages, size.
 base::Result<void> check_task_accepts(const task::Submission& submission, const task::TaskHead& head,
-                                      const EngineSettings& settings);
+                                      const EngineOptions& options);
 
 // Whether the task's turn waits for the time that its send named.
 bool is_delayed(const task::TaskHead& head);

@@ -40,7 +40,7 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       is_plan_(agent.settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(may_undo_steps(agent, head)),
       tells_next_(has_turn_on_cancel(agent, head)),
-      state_(std::in_place, std::move(head), services.settings, agent.settings.reply_as) {}
+      state_(std::in_place, std::move(head), services.options, agent.settings.reply_as) {}
 
 task::TaskHead RunningTurn::head() const {
   return state_.with([](const State& state) { return state.head; });
@@ -125,7 +125,7 @@ void RunningTurn::cancel(std::string reason) {
 
 // Returns true if the task has room for `bytes` more; else makes the turn fail.
 bool RunningTurn::fits(State& state, std::size_t bytes) {
-  const std::size_t most = services_.settings.task_bytes_max;
+  const std::size_t most = services_.options.task_bytes_max;
   if (state.head.bytes + state.output.unstored_bytes() + state.childless_bytes + bytes <= most) return true;
   state.outcome = failure_of_engine("the task holds more than " + std::to_string(most) + " bytes");
   return false;
@@ -188,7 +188,7 @@ void RunningTurn::release() {
 
 bool RunningTurn::ready(std::function<void()> when_ready) {
   return state_.with([&](State& state) {
-    if (state.phase == Phase::over || state.output.bytes() < services_.settings.turn_bytes_max) return true;
+    if (state.phase == Phase::over || state.output.bytes() < services_.options.turn_bytes_max) return true;
     state.when_ready = std::move(when_ready);
     return false;
   });
@@ -197,7 +197,7 @@ bool RunningTurn::ready(std::function<void()> when_ready) {
 // Checks the schema of a question before it is asked. A faulty schema is removed if the agent runs on another
 // server; otherwise the turn must fail, and the reason is returned.
 std::string RunningTurn::vet_schema(task::Message& question) const {
-  const agents::QuestionLimits& limits = services_.settings.questions;
+  const agents::QuestionLimits& limits = services_.options.questions;
   const agents::SchemaReport report = agents::check_schema(question, limits);
   const auto warn = [this](const json::SchemaProblem& problem, const char* consequence) {
     const task::TaskHead head = this->head();
@@ -257,7 +257,7 @@ bool RunningTurn::may_end(const State& state) {
 // Returns true if the waiting output may not be delayed. Only streamed output of a turn that continues may.
 bool RunningTurn::is_urgent(const State& state) const {
   return state.outcome || state.cancel_requested || !state.output.is_streamed() || !state.childless.empty() ||
-         !state.unneeded.empty() || state.output.bytes() >= services_.settings.turn_bytes_max / 2;
+         !state.unneeded.empty() || state.output.bytes() >= services_.options.turn_bytes_max / 2;
 }
 
 // Posts a decision that stores the output or the turn's end, unless one is pending or nothing may be stored
@@ -329,7 +329,7 @@ void RunningTurn::committed(const store::Committed& committed) {
     state.posted = state.may_wait = false;
     state.output.stored();
     state.head = committed.head;
-    if (state.output.bytes() < services_.settings.turn_bytes_max) {
+    if (state.output.bytes() < services_.options.turn_bytes_max) {
       when_ready = std::exchange(state.when_ready, nullptr);
     }
     // An abandoned turn is over already.
@@ -355,7 +355,7 @@ void RunningTurn::refused(const base::Error& error) {
   if (base::may_pass(error)) {
     spdlog::warn("task={} agent={} the store refused a turn's output; retrying: {}",
                  base::loggable_word(head().id.value), head().agent.value, error.for_log);
-    return store_again(services_.settings.disk_retry);
+    return store_again(services_.options.disk_retry);
   }
   // The output can never be stored: the turn fails without it.
   spdlog::error("task={} agent={} cannot store a turn's output, so the turn fails: {} {}",
@@ -365,7 +365,7 @@ void RunningTurn::refused(const base::Error& error) {
     state.outcome = agents::Failed{"the agent's output could not be stored"};
     return std::exchange(state.dropped, true);
   });
-  store_again(again ? services_.settings.disk_retry : kAtOnce);
+  store_again(again ? services_.options.disk_retry : kAtOnce);
 }
 
 // Puts back what was not stored, and tries again after `delay`.
@@ -704,7 +704,7 @@ std::string RunningTurn::admit(State& state, const agents::DelegateRequest& requ
     return {};
   }
   task::Budget budget = budget_ ? *budget_ : task::Budget();
-  if (!budget.children) budget.children = services_.settings.delegation_children_max;
+  if (!budget.children) budget.children = services_.options.delegation_children_max;
   std::string refusal = task::refusal_of_child(budget, state.taken);
   if (!refusal.empty()) return refusal;
   ++state.taken.children;

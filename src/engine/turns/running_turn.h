@@ -38,7 +38,7 @@
 #include "engine/decide/rules/child_questions.h"
 #include "engine/decide/rules/pending_output.h"
 #include "engine/shared/background.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "engine/turns/turn_log.h"
 
 namespace baton::engine {
@@ -52,7 +52,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     Inbox& inbox;
     Background& background;
     const base::Clock& clock;
-    const EngineSettings& settings;
+    const EngineOptions& options;
     base::SpanQueue* spans;  // null: none are recorded
     ChildQuestions& questions;
     TurnRunner& runner;  // keeps the turns
@@ -148,10 +148,10 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
  private:
   enum class Phase { starting, running, over };
   struct State {
-    State(task::TaskHead now, const EngineSettings& settings, agents::AgentSettings::ReplyAs reply_as)
+    State(task::TaskHead now, const EngineOptions& options, agents::AgentSettings::ReplyAs reply_as)
         : head(std::move(now)),
           taken{head.tokens, head.children},
-          output(head.id.value, head.turn.value, settings.artifact_bytes_max, reply_as) {}
+          output(head.id.value, head.turn.value, options.artifact_bytes_max, reply_as) {}
 
     Phase phase = Phase::starting;
     task::TaskHead head;

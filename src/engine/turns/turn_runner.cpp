@@ -97,22 +97,22 @@ std::string TurnRunner::facts_of(const task::TaskHead& head) {
 }
 
 TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
-                       Background& background, const base::Clock& clock, const EngineSettings& settings,
+                       Background& background, const base::Clock& clock, const EngineOptions& options,
                        const EngineWiring& wiring, TurnStats& stats)
     : reader_(reader),
       inbox_(inbox),
       catalogue_(catalogue),
       background_(background),
       clock_(clock),
-      settings_(settings),
+      options_(options),
       wiring_(wiring),
       stats_(stats),
-      services_{inbox, background, clock, settings, wiring.spans, questions_, *this},
-      scheduler_(settings.slots, settings.queue_max, limits_of(catalogue),
+      services_{inbox, background, clock, options, wiring.spans, questions_, *this},
+      scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin_turn(task, agent); }),
       persistent_(inbox, background),
       scales_(catalogue, scheduler_),
-      wakes_(background.timers(), clock, settings.delayed_max,
+      wakes_(background.timers(), clock, options.delayed_max,
              [this](task::TaskKey task, task::TurnNumber turn) { wake(task, turn); }) {}
 
 task::AgentName TurnRunner::slots_of(const task::AgentName& agent) const {
@@ -225,7 +225,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   if (!is_first) {
     // A plan does not use the conversation.
     const bool is_used = !is_plan(agent) && (!sent || needs_stored);
-    auto stored = reader_.context(head, is_used ? settings_.conversation_max : 0);
+    auto stored = reader_.context(head, is_used ? options_.conversation_max : 0);
     if (!stored) return base::fail(std::move(stored.error()));
     earlier = std::move(*stored);
     taken->add(earlier.call_ids);
@@ -238,7 +238,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   auto artifacts = artifacts_of(reader_, head);
   if (!artifacts) return base::fail(std::move(artifacts.error()));
   auto references = referenced_tasks(reader_, head, input->message,
-                                     {kReferencesMax, settings_.conversation_max, room_beside(earlier.said)});
+                                     {kReferencesMax, options_.conversation_max, room_beside(earlier.said)});
   if (!references) return base::fail(std::move(references.error()));
 
   // After its message and its beginning, the log of a turn that begins for the first time is empty.
@@ -428,7 +428,7 @@ std::string TurnRunner::set_budget(const task::TaskHead& head, const agents::Age
   if (head.budget) turn.budget = *head.budget;
   // Another server has its own default.
   if (!turn.budget.children && !agent.settings.acts_outside())
-    turn.budget.children = settings_.delegation_children_max;
+    turn.budget.children = options_.delegation_children_max;
   turn.taken = {head.tokens, head.children};
   const base::Timestamp now = clock_.now();
   if (turn.budget.until) turn.budget.wall = std::max(*turn.budget.until - now, base::Duration(0));
@@ -500,7 +500,7 @@ void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
 // bounded. It is not stored as waiting: it may still produce output meanwhile, and the store takes output
 // only from a running turn.
 bool TurnRunner::pause(const task::AgentName& agent) {
-  if (++paused_ > settings_.slots) {
+  if (++paused_ > options_.slots) {
     --paused_;
     return false;
   }

@@ -19,7 +19,7 @@
 #include "engine/scheduling/quarantine.h"
 #include "engine/scheduling/scheduler.h"
 #include "engine/scheduling/wakes.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "engine/shared/turn_stats.h"
 #include "engine/shared/wiring.h"
 #include "engine/turns/child_effects.h"
@@ -31,7 +31,7 @@ namespace baton::engine {
 class TurnRunner {
  public:
   TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
-             Background& background, const base::Clock& clock, const EngineSettings& settings,
+             Background& background, const base::Clock& clock, const EngineOptions& options,
              const EngineWiring& wiring, TurnStats& stats);
 
   // Sets the listener for children's events. Call once, before any turn begins.
@@ -154,7 +154,7 @@ class TurnRunner {
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
-  const EngineSettings& settings_;
+  const EngineOptions& options_;
   const EngineWiring& wiring_;
   TurnStats& stats_;
   ChildListener listener_;

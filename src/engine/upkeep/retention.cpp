@@ -34,7 +34,7 @@ std::string words_for(milliseconds time) {
 
 }  // namespace
 
-milliseconds kept_for(const RetentionSettings& settings, const agents::Agent* agent, State state) {
+milliseconds kept_for(const RetentionOptions& options, const agents::Agent* agent, State state) {
   if (task::is_waiting(state)) state = State::input_required;
   if (agent != nullptr) {
     const auto own = agent->settings.retention.find(state);
@@ -42,24 +42,24 @@ milliseconds kept_for(const RetentionSettings& settings, const agents::Agent* ag
   }
   switch (state) {
     case State::completed:
-      return settings.completed;
+      return options.completed;
     case State::canceled:
-      return settings.canceled;
+      return options.canceled;
     case State::failed:
-      return settings.failed;
+      return options.failed;
     case State::rejected:
-      return settings.rejected;
+      return options.rejected;
     case State::input_required:
-      return settings.waiting;
+      return options.waiting;
     default:
       return milliseconds(0);
   }
 }
 
-milliseconds kept_at_least(const RetentionSettings& settings, const agents::Agent* agent) {
+milliseconds kept_at_least(const RetentionOptions& options, const agents::Agent* agent) {
   milliseconds shortest = milliseconds::max();
   for (const State state : kRuledStates) {
-    const milliseconds time = kept_for(settings, agent, state);
+    const milliseconds time = kept_for(options, agent, state);
     if (time > milliseconds(0)) shortest = std::min(shortest, time);
   }
   return shortest;
@@ -74,14 +74,14 @@ struct Retention::Round {
 };
 
 void Retention::start() {
-  if (!store_.kept_before() || settings_.is_set)
+  if (!store_.kept_before() || options_.is_set)
     return begin_round_later(std::min(kFirstRound, shortest() / 10));
   background_.run_low([this] { begin_round(true); });
 }
 
 milliseconds Retention::shortest() const {
-  milliseconds time = kept_at_least(settings_, nullptr);
-  for (const agents::Agent* agent : catalogue_.all()) time = std::min(time, kept_at_least(settings_, agent));
+  milliseconds time = kept_at_least(options_, nullptr);
+  for (const agents::Agent* agent : catalogue_.all()) time = std::min(time, kept_at_least(options_, agent));
   return time;
 }
 
@@ -155,7 +155,7 @@ bool Retention::is_over(const task::TaskHead& head, base::Timestamp now) const {
   const bool waits = task::is_waiting(head.state);
   if (!waits && !task::is_terminal(head.state)) return false;
   if (head.parent && !(waits && head.detached)) return false;
-  const milliseconds time = kept_for(settings_, catalogue_.find(head.agent), head.state);
+  const milliseconds time = kept_for(options_, catalogue_.find(head.agent), head.state);
   return time > milliseconds(0) && head.status_at + time <= now;
 }
 
@@ -178,7 +178,7 @@ std::vector<store::Removal::One> Retention::tree_to_go(const task::TaskHead& roo
 }
 
 void Retention::cancel_waiting(const task::TaskHead& head) {
-  const milliseconds time = kept_for(settings_, catalogue_.find(head.agent), head.state);
+  const milliseconds time = kept_for(options_, catalogue_.find(head.agent), head.state);
   cancels_.cancel(
       head.key,
       [this, id = head.id](const base::Result<task::TaskKey>& canceled) {

@@ -13,32 +13,32 @@
 
 #include "agents/cards/catalogue.h"
 #include "engine/sends/cancels.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 #include "engine/upkeep/removals.h"
 
 namespace baton::engine {
 
 // How long tasks of this agent are kept once they have ended in this state or, for a waiting one, may wait;
 // 0: for ever.
-std::chrono::milliseconds kept_for(const RetentionSettings& settings, const agents::Agent* agent,
+std::chrono::milliseconds kept_for(const RetentionOptions& options, const agents::Agent* agent,
                                    task::State state);
 // The shortest time after which any task of this agent is removed or canceled; milliseconds::max() if none
 // ever is.
-std::chrono::milliseconds kept_at_least(const RetentionSettings& settings, const agents::Agent* agent);
+std::chrono::milliseconds kept_at_least(const RetentionOptions& options, const agents::Agent* agent);
 
 class Retention {
  public:
   // `peers`: only the node that leads runs the rounds; null: the store is not shared.
   Retention(store::RetentionStore& store, Removals& removals, Cancels& cancels,
             const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-            const RetentionSettings& settings, const store::Peers* peers)
+            const RetentionOptions& options, const store::Peers* peers)
       : store_(store),
         removals_(removals),
         cancels_(cancels),
         catalogue_(catalogue),
         background_(background),
         clock_(clock),
-        settings_(settings),
+        options_(options),
         peers_(peers) {}
 
   // Begins the rounds. For a database that is older than retention, as long as none is configured, it only
@@ -70,7 +70,7 @@ class Retention {
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
-  const RetentionSettings& settings_;
+  const RetentionOptions& options_;
   const store::Peers* const peers_;
   std::atomic<std::int64_t> removed_{0}, expired_{0};
 };

@@ -19,7 +19,7 @@ class Schedules {
  public:
   Schedules(const store::TaskStore& store, TaskService& tasks, Inbox& inbox,
             const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-            const RetentionSettings& retention)
+            const RetentionOptions& retention)
       : store_(store),
         tasks_(tasks),
         inbox_(inbox),
@@ -67,7 +67,7 @@ class Schedules {
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
-  const RetentionSettings& retention_;
+  const RetentionOptions& retention_;
   std::atomic<int> known_count_{0};
   std::atomic<std::int64_t> begun_{0};
   std::map<std::string, base::Timestamp> taken_;  // by id: `next` at the last `take`, which alone uses it

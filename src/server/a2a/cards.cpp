@@ -23,7 +23,7 @@ using protocol::ServedCard;
 
 ServedCard served_card(const Services& services, const task::AgentCard& card, const CardUrls& urls) {
   ServedCard served{card, urls.json_rpc, urls.rest, urls.grpc};
-  served.push = services.engine.settings().push_enabled;
+  served.push = services.engine.options().push_enabled;
   const ServerOptions& options = services.options;
   served.has_callers = options.has_callers();
   served.key_header = options.key_header;

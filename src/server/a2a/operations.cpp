@@ -65,7 +65,7 @@ base::Error too_many_waits() {
 // A message has no task id to fetch it by later, so the client waits even if it asked not to.
 void wait_for_message(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
   engine::Engine& engine = call->services.engine;
-  engine.reader().await_stop(accepted.key, accepted.before, engine.settings().reply_wait,
+  engine.reader().await_stop(accepted.key, accepted.before, engine.options().reply_wait,
                              [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
                                if (!stop) return call->refuse(no_message_yet());
                                answer_task_later<SentAnswer>(call, {key, history, true, stop->number});
@@ -74,7 +74,7 @@ void wait_for_message(const CallPtr& call, const engine::Accepted& accepted, std
 
 void wait_for_task(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
   engine::Engine& engine = call->services.engine;
-  engine.reader().await_stop(accepted.key, accepted.before, engine.settings().reply_wait,
+  engine.reader().await_stop(accepted.key, accepted.before, engine.options().reply_wait,
                              [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
                                const auto as_of = stop ? std::optional(stop->number) : std::nullopt;
                                answer_task_later<SentAnswer>(call, {key, history, true, as_of});
@@ -131,7 +131,7 @@ void list(const CallPtr& call, ListRequest request) {
   if (page || page.error().code != ErrorCode::too_large) return answer(std::move(page));
   // A page has little content besides one large task.
   const std::size_t bytes =
-      call->services.engine.settings().task_bytes_max + call->services.options.answer_bytes_max;
+      call->services.engine.options().task_bytes_max + call->services.options.answer_bytes_max;
   take_share(call, call->identity.value, bytes, [call, &reader, answer, request](bool has_room) {
     if (!has_room) return call->refuse(too_many_large_answers());
     answer(engine::list_tasks(reader, request.filter, request.depth));

@@ -214,7 +214,7 @@ void open_message(const CallPtr& call, const engine::Accepted& accepted, const S
           [call, accepted, form, answer] { answer_stream(call, accepted, form, answer); });
       if (!taken) answer->set(error_frame(call, no_message_yet()));
     };
-    engine.reader().await_stop(accepted.key, accepted.before, engine.settings().reply_wait, stopped);
+    engine.reader().await_stop(accepted.key, accepted.before, engine.options().reply_wait, stopped);
     return std::make_unique<MessageStream>(call->services, std::move(answer));
   });
 }

@@ -144,7 +144,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   void reply_whole(const BegunRun& begun) {
     const engine::Engine& engine = call->services.engine;
     call->reader().await_stop(
-        begun.key, begun.before, engine.settings().reply_wait,
+        begun.key, begun.before, engine.options().reply_wait,
         [self = shared_from_this(), begun](std::optional<engine::Stop>) { self->reply_later(begun); });
     release_claims();  // the wait follows it
   }

@@ -235,7 +235,7 @@ void await(const McpCallPtr& call, const Run& run) {
   const bool shows_stop = streams && (is_asked_in_stream(*call) || !call->request.progress_token.empty());
   const milliseconds bound = gives_handle ? call->services.options.mcp_handle_after
                              : streams    ? kPlainWait
-                                          : call->services.engine.settings().reply_wait;
+                                          : call->services.engine.options().reply_wait;
   const auto until = base::SteadyTime::now() + bound;
   call->services.engine.reader().await_stop(
       run.key, run.after, bound,

@@ -59,7 +59,7 @@ void write_turns(Writer& out, const engine::Engine& engine) {
     out.member("running", counts.turns.running).member("queued", counts.turns.queued);
     out.member("waitingForTime", static_cast<std::int64_t>(counts.waiting_for_time));
     out.member("quarantined", static_cast<std::int64_t>(engine.quarantined()));
-    out.member("slots", engine.settings().slots);
+    out.member("slots", engine.options().slots);
   });
   out.key("ended").object([&] {
     out.member("completed", counts.completed).member("failed", counts.failed);

@@ -70,7 +70,7 @@ base::Result<std::vector<ChatMessage>> told_to(const Facts& facts, const agents:
   } else {
     task::TaskHead then = head;
     then.turn_message = of.message;
-    auto context = reader.context(then, facts.services.engine.settings().conversation_max);
+    auto context = reader.context(then, facts.services.engine.options().conversation_max);
     if (!context) return fail(context.error());
     const auto later = said_later(facts, head, of.sent);
     if (!later) return fail(later.error());

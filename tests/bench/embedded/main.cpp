@@ -88,7 +88,7 @@ int serve_on(Store& store, const base::Clock& clock, const sigset_t& signals,
   wiring.on_deliveries_written = [&notifier] {
     if (notifier) notifier->wake();
   };
-  engine::Engine engine(store, store, store, *catalogue, clock, engine::EngineSettings(), std::move(wiring));
+  engine::Engine engine(store, store, store, *catalogue, clock, engine::EngineOptions(), std::move(wiring));
   notifier.emplace(engine.deliveries(), clock, notify::NotifierOptions(),
                    [](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                      return notify::render_a2a(queue, delivery);

@@ -365,11 +365,11 @@ TEST_CASE("Kinds: a canceled wait that is decided again logs each end once") {
 
 TEST_CASE("Kinds: a send takes a slot or a place in the queue, and gives it back if it is decided again") {
   Bench bench;
-  engine::EngineSettings settings;
+  engine::EngineOptions options;
   engine::Scheduler scheduler(1, 1, {}, [](task::TaskKey, const task::AgentName&) {});
   base::EventLoop timers("unused");
   const engine::Wakes wakes(timers, bench.clock, 10, [](task::TaskKey, task::TurnNumber) {});
-  const engine::SendRules rules{bench.catalogue, settings,        bench.clock, scheduler,
+  const engine::SendRules rules{bench.catalogue, options,         bench.clock, scheduler,
                                 wakes,           bench.questions, kSelf};
   const auto make = [&] {
     task::Submission submission;
@@ -407,11 +407,11 @@ TEST_CASE("Kinds: a send takes a slot or a place in the queue, and gives it back
 
 TEST_CASE("Kinds: an answer is given back if it was not stored") {
   Bench bench;
-  engine::EngineSettings settings;
+  engine::EngineOptions options;
   engine::Scheduler scheduler(1, 1, {}, [](task::TaskKey, const task::AgentName&) {});
   base::EventLoop timers("unused");
   const engine::Wakes wakes(timers, bench.clock, 10, [](task::TaskKey, task::TurnNumber) {});
-  const engine::SendRules rules{bench.catalogue, settings,        bench.clock, scheduler,
+  const engine::SendRules rules{bench.catalogue, options,         bench.clock, scheduler,
                                 wakes,           bench.questions, kSelf};
   bench.questions.add({7}, question("s.4"));
   store::TaskRow now = row(TurnState::waiting, State::input_required);

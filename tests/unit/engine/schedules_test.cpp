@@ -42,10 +42,10 @@ struct Bench {
     std::vector<agents::Agent> all;
     all.push_back(std::move(agent));
     catalogue.emplace(std::move(all));
-    engine::EngineSettings settings;
-    settings.drain_grace = std::chrono::milliseconds(0);
-    settings.slots = 10'000;
-    engine.emplace(store, store, store, *catalogue, clock, settings, engine::EngineWiring());
+    engine::EngineOptions options;
+    options.drain_grace = std::chrono::milliseconds(0);
+    options.slots = 10'000;
+    engine.emplace(store, store, store, *catalogue, clock, options, engine::EngineWiring());
     REQUIRE(engine->start());
   }
   // Looks for due times, as the timer does.

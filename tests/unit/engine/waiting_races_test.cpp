@@ -96,10 +96,10 @@ class Bench {
     };
     return held;
   }
-  static engine::EngineSettings quick_to_retry() {
-    engine::EngineSettings settings;
-    settings.disk_retry = std::chrono::milliseconds(1);
-    return settings;
+  static engine::EngineOptions quick_to_retry() {
+    engine::EngineOptions options;
+    options.disk_retry = std::chrono::milliseconds(1);
+    return options;
   }
   agents::Catalogue two_agents() {
     std::vector<agents::Agent> all(2);
@@ -120,14 +120,14 @@ class Bench {
     explicit Parts(Bench& bench)
         : inbox(*bench.inbox.inbox),
           reader(bench.inbox.store, bench.inbox.store, bench.inbox.live, inbox, bench.background),
-          turns(reader, inbox, bench.catalogue, bench.background, bench.inbox.clock, bench.settings,
+          turns(reader, inbox, bench.catalogue, bench.background, bench.inbox.clock, bench.options,
                 bench.wiring, bench.stats),
-          push(reader, inbox, bench.settings, bench.wiring),
+          push(reader, inbox, bench.options, bench.wiring),
           cancels(bench.inbox.store, reader, inbox, turns, bench.catalogue, bench.background,
-                  bench.inbox.clock, bench.settings),
+                  bench.inbox.clock, bench.options),
           tasks(bench.inbox.store, reader, inbox, bench.inbox.live, turns, push, cancels, bench.catalogue,
-                bench.background, bench.inbox.clock, bench.settings, bench.wiring),
-          delegation(reader, bench.inbox.live, tasks, cancels, turns, inbox, bench.background, bench.settings,
+                bench.background, bench.inbox.clock, bench.options, bench.wiring),
+          delegation(reader, bench.inbox.live, tasks, cancels, turns, inbox, bench.background, bench.options,
                      nullptr) {}
     engine::Inbox& inbox;
     const engine::TaskReader reader;
@@ -138,7 +138,7 @@ class Bench {
     engine::Delegation delegation;
   };
 
-  const engine::EngineSettings settings = quick_to_retry();
+  const engine::EngineOptions options = quick_to_retry();
   const engine::EngineWiring wiring;
   engine::TurnStats stats;
   test::ScriptedExecutor* scripted = nullptr;
@@ -147,7 +147,7 @@ class Bench {
 
  public:
   test::InboxBench inbox{{}, plan()};
-  engine::Background background{settings.disk_retry};
+  engine::Background background{options.disk_retry};
   std::optional<Parts> parts;
 };
 

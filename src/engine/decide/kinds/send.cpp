@@ -83,7 +83,7 @@ void Send::give_back() {
 }
 
 base::Result<task::Change> Send::create() const {
-  if (auto fits = check_size(submission, 0, rules.settings.task_bytes_max); !fits) {
+  if (auto fits = check_size(submission, 0, rules.options.task_bytes_max); !fits) {
     return fail(std::move(fits.error()));
   }
   task::NewTask fresh;
@@ -104,7 +104,7 @@ base::Result<task::Change> Send::create() const {
                  agent->settings.reply_as == agents::AgentSettings::ReplyAs::message;
   task::Change change;
   change.create = std::move(fresh);
-  put_push(change, submission, change.create->id, rules.settings.push_configs_max);
+  put_push(change, submission, change.create->id, rules.options.push_configs_max);
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, rules.clock.now()}, {}});
   change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
   change.request = request_of(submission);
@@ -118,7 +118,7 @@ base::Result<task::Change> Send::create() const {
 
 base::Result<task::Change> Send::add_to_task(const store::TaskRow& now) {
   const task::TaskHead& head = now.head;
-  if (auto checked = check_task_accepts(submission, head, rules.settings); !checked) {
+  if (auto checked = check_task_accepts(submission, head, rules.options); !checked) {
     return fail(std::move(checked.error()));
   }
   if (is_later()) return fail(ErrorCode::invalid_argument, "only a new task can have a start time (startAt)");
@@ -144,7 +144,7 @@ base::Result<task::Change> Send::add_to_task(const store::TaskRow& now) {
     if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet; try again");
   }
   task::Change change = change_of(head);
-  put_push(change, submission, head.id, rules.settings.push_configs_max);
+  put_push(change, submission, head.id, rules.options.push_configs_max);
   change.request = request_of(submission);
   change.turn.emplace();
   bind_children(head, change);
@@ -174,7 +174,7 @@ base::Result<task::Change> Send::add_to_task(const store::TaskRow& now) {
 task::Change Send::answer(const task::TaskHead& head) {
   asked_at = head.status_event;
   task::Change change = change_of(head);
-  put_push(change, submission, head.id, rules.settings.push_configs_max);
+  put_push(change, submission, head.id, rules.options.push_configs_max);
   // The question's id stays in the head, so that the node that has the task's turn learns of the answer (see
   // turnover).
   change.turn.emplace().ask = head.ask;

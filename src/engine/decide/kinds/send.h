@@ -15,14 +15,14 @@
 #include "engine/decide/rules/child_questions.h"
 #include "engine/scheduling/scheduler.h"
 #include "engine/scheduling/wakes.h"
-#include "engine/shared/settings.h"
+#include "engine/shared/options.h"
 
 namespace baton::engine {
 
 // The inputs of a send besides the row.
 struct SendRules {
   const agents::Catalogue& catalogue;
-  const EngineSettings& settings;
+  const EngineOptions& options;
   const base::Clock& clock;
   Scheduler& scheduler;
   const Wakes& wakes;

@@ -1,4 +1,4 @@
-// EngineSettings: what an operator may configure about running tasks. The defaults suit one machine.
+// EngineOptions: what an operator may configure about running tasks. The defaults suit one machine.
 #pragma once
 
 #include <chrono>
@@ -10,14 +10,14 @@ namespace baton::engine {
 
 // How long tasks are kept once they have ended, by the state they ended in; 0: for ever. An agent's card may
 // override this for its own tasks.
-struct RetentionSettings {
+struct RetentionOptions {
   std::chrono::milliseconds completed{2'592'000'000}, canceled{2'592'000'000}, failed{2'592'000'000},
       rejected{2'592'000'000};
   std::chrono::milliseconds waiting{7'776'000'000};  // for people; then a task is canceled
   bool is_set = false;  // at least one of these is configured; then they apply to older databases too
 };
 
-struct EngineSettings {
+struct EngineOptions {
   int slots = 256;                                // turns running at once, over all agents
   int queue_max = 10'000;                         // turns waiting for a slot; past it: overloaded
   std::chrono::milliseconds reply_wait{600'000};  // the longest a caller waits for a task to stop
@@ -43,7 +43,7 @@ struct EngineSettings {
   bool quarantine = true;
   // How long a run continues after its client has disconnected (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
-  RetentionSettings retention;
+  RetentionOptions retention;
   // The most that the store keeps for one caller; 0: unbounded.
   int caller_tasks_max = 0;
   std::size_t caller_bytes_max = 0;
