@@ -70,7 +70,7 @@ class Chat {
         context_{options.context},
         server_ends_(options.server_ends),
         prompts_(session_.console().for_people() && ::isatty(STDIN_FILENO) == 1) {
-    if (options.on_update) session_.watch_too(options.on_update);
+    if (options.on_update) session_.watch(options.on_update);
   }
 
   int run() {
@@ -219,7 +219,7 @@ class Chat {
     const task::State state = end.state.value_or(task::State::completed);
     if (task::is_waiting(state)) {
       waiting_ = end.task;
-      if (session_.said()) form_ = AnswerForm::of(*session_.said());
+      if (session_.status_message()) form_ = AnswerForm::of(*session_.status_message());
     }
     return exit_code_for(state);
   }

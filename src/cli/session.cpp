@@ -24,10 +24,12 @@ using Clock = std::chrono::steady_clock;
 // A little longer than a server's limit for a send that waits, which is ten minutes.
 constexpr std::chrono::seconds kPlainSendTimeout{660};
 constexpr std::chrono::seconds kGetTimeout{30};
-// How long to retry a server that answers only with errors, and a server that does not answer at all. The
-// second is enough for a restart, and short enough for people who mistyped an address.
+// How long `find` retries a server that answers only with errors.
 constexpr std::chrono::seconds kFirstAnswer{5};
+// How long `find` retries a server that does not answer at all: enough for a restart, and short enough for
+// people who mistyped an address.
 constexpr milliseconds kNobodyThere{150};
+// How long a request or a stream is repeated when the server stops answering.
 constexpr std::chrono::seconds kGiveUpAfter{60};
 constexpr milliseconds kRetryFirst{100}, kRetryMax{5'000};
 
@@ -92,7 +94,7 @@ FollowEnd Session::send_to(const Remote& remote, protocol::a2a::SendRequest send
   plan.task = task;
   plan.first_request = request;
   plan.may_send_again = is_new;
-  // In 0.1 it asks for the task, whose id it has chosen, before it sends again.
+  // In 0.1 the client has chosen the task's id, and reads the task before it sends again.
   plan.sends_once = !remote.repeats_safely && !remote.dialect->names_tasks();
   plan.until_waiting = true;
   return follow_stream(remote, std::move(plan));
@@ -132,10 +134,11 @@ int Session::report(const FollowEnd& end) {
 void Session::show(std::string_view result, const Update& update) {
   const task::ContextId context = std::visit([](const auto& item) { return item.context; }, update);
   if (!context.empty()) context_ = context;
-  if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) said_ = status->status.message;
-  if (const auto* task = std::get_if<task::Task>(&update)) said_ = task->status.message;
-  if (companion_) companion_(update);
-  if (watcher_) return watcher_(update);
+  if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update))
+    status_message_ = status->status.message;
+  if (const auto* task = std::get_if<task::Task>(&update)) status_message_ = task->status.message;
+  if (watcher_) watcher_(update);
+  if (display_) return display_(update);
   console_.event(result, update);
   if (!saver_) return;
   for (const std::string& line : saver_->save(update)) console_.print_note(line);
@@ -161,7 +164,7 @@ FollowWorld Session::world_of(const client::RemoteEndpoint& endpoint) {
 int Session::report_state(task::State state, const std::string& task) {
   console_.end();
   if (task::is_waiting(state)) {
-    const std::string data = said_ ? AnswerForm::example(*said_) : std::string();
+    const std::string data = status_message_ ? AnswerForm::example(*status_message_) : std::string();
     std::vector<std::string> words{"send", "--task", task};
     if (data.empty()) words.emplace_back("YOUR ANSWER");
     if (!data.empty()) words.insert(words.end(), {"--data", data});

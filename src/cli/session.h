@@ -28,7 +28,7 @@ class Session {
   // The options must outlive the session.
   Session(const ClientOptions& client, const SaveOptions& save, std::optional<int> give_up_after_s);
 
-  // The card's text that `find` has read; empty: it needed none.
+  // The text of the card that `find` has read; empty if `find` needed no card.
   std::string_view card() const { return card_ ? std::string_view(card_->text) : std::string_view(); }
 
   // Returns the agent's interfaces, the best first. Empty after Ctrl-C or an error, which has been printed;
@@ -43,16 +43,16 @@ class Session {
 
   // Passes later updates to `watcher` instead of showing them.
   using Watcher = std::function<void(const protocol::a2a::Update&)>;
-  void watch_instead(Watcher watcher) { watcher_ = std::move(watcher); }
+  void replace_display(Watcher watcher) { display_ = std::move(watcher); }
 
   // Passes later updates to `watcher` before they are shown.
-  void watch_too(Watcher watcher) { companion_ = std::move(watcher); }
+  void watch(Watcher watcher) { watcher_ = std::move(watcher); }
 
   // Prints how the conversation ended and which command continues it. Returns the exit code.
   int report(const client::FollowEnd& end);
 
   // The message of the latest status, if it had one. For a waiting task this is its question.
-  const std::optional<task::Message>& said() const { return said_; }
+  const std::optional<task::Message>& status_message() const { return status_message_; }
   // The latest known context; empty: none yet.
   const task::ContextId& context() const { return context_; }
   app::Interrupt& interrupt() { return interrupt_; }
@@ -69,14 +69,15 @@ class Session {
   std::string watch_line(const client::FollowEnd& end) const;
 
   const ClientOptions& client_;
-  std::optional<std::chrono::seconds> patience_;  // the option's value; unset if it was not given
+  std::optional<std::chrono::seconds> patience_;  // give_up_after_s
   app::Interrupt interrupt_;
   Console console_;
   std::unique_ptr<FileSaver> saver_;
   std::string url_;
   task::ContextId context_;
-  std::optional<task::Message> said_;
-  Watcher watcher_, companion_;
+  std::optional<task::Message> status_message_;
+  Watcher display_;  // empty: the console
+  Watcher watcher_;
   std::optional<client::Fetched> card_;
 };
 

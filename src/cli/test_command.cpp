@@ -50,7 +50,7 @@ class Runner {
     const auto begun = Clock::now();
     Session session(client_, {}, {});
     ReplyReader reader;
-    session.watch_instead([&](const protocol::a2a::Update& update) { reader.read(update); });
+    session.replace_display([&](const protocol::a2a::Update& update) { reader.read(update); });
     Outcome outcome{conversation.name, {}, {}};
     int ignored = kExitDone;
     const auto remotes = session.find(ignored);

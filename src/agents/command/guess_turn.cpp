@@ -25,7 +25,7 @@ GuessTurn::GuessTurn(std::shared_ptr<IoGuess> guess, std::shared_ptr<const Launc
       current_(begun_) {}
 
 void GuessTurn::begin() {
-  begun_->put_behind(weak_from_this());
+  begun_->set_handler(weak_from_this());
   begun_->begin();
 }
 

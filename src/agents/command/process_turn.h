@@ -18,17 +18,18 @@ class ProcessTurn : public CommandTurn,
                     public std::enable_shared_from_this<ProcessTurn> {
  public:
   void begin() override;
-  // Takes over the process of `other`, a turn of another kind. `other` gets no further events from it.
+  // Takes over the process of `other`, a turn of another kind, which then has none.
   void adopt(ProcessTurn& other);
-  // Sends the process's events to `handler`, which passes on those for this turn. Call before `begin`.
-  void put_behind(std::weak_ptr<ProcessHandler> handler) { handler_ = std::move(handler); }
+  // Lets `handler` receive the process's events in place of this turn; `handler` passes on those that are for
+  // this turn. Call before `begin`.
+  void set_handler(std::weak_ptr<ProcessHandler> handler) { handler_ = std::move(handler); }
 
  protected:
   ProcessTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<SinkGate> gate);
 
-  // Called when the process has started. It has got no input yet.
+  // Called when the process has started. The process has had no input yet.
   virtual void on_launch() = 0;
-  // Called by `adopt`. The process has already got the input of a turn of another kind.
+  // Called by `adopt`. The process has already had its input, from a turn of another kind.
   virtual void on_adoption() {}
   // Call first in `on_exit`.
   void ended(const ProcessExit& exit);

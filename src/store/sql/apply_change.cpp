@@ -177,15 +177,15 @@ Result<void> check_push(WriteState& state, TaskRow& task, const task::Change& ch
 Result<void> check_keys(const WriteState& state, const task::Change& change, const Step& step) {
   bool fits = true;
   if (const auto& task = change.create) {
-    fits = state.takes_key({task->agent.value, task->caller.value, task->id.value}) &&
-           state.takes_key({task->agent.value, task->caller.value, task->context.value}) &&
-           state.takes_key({task->agent.value, task->schedule});
+    fits = state.fits_key({task->agent.value, task->caller.value, task->id.value}) &&
+           state.fits_key({task->agent.value, task->caller.value, task->context.value}) &&
+           state.fits_key({task->agent.value, task->schedule});
   }
-  if (change.push) fits = fits && state.takes_key({change.push->id.value});
-  for (const auto& [id, place] : step.applied.artifacts) fits = fits && state.takes_key({id.value});
+  if (change.push) fits = fits && state.fits_key({change.push->id.value});
+  for (const auto& [id, place] : step.applied.artifacts) fits = fits && state.fits_key({id.value});
   for (const task::EventBody& body : change.events) {
     const std::string* call = task::taken_id_in(body);
-    fits = fits && (call == nullptr || state.takes_key({*call}));
+    fits = fits && (call == nullptr || state.fits_key({*call}));
   }
   return fits ? Result<void>() : fail(ErrorCode::too_large, "an id is too long to be stored");
 }

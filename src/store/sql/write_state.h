@@ -45,7 +45,7 @@ class WriteState {
   PushConfigKey new_config_key() { return {dialect_.new_key(KeyOf::config)}; }
   DeliveryKey new_delivery_key() { return {dialect_.new_key(KeyOf::delivery)}; }
 
-  bool takes_key(std::initializer_list<std::string_view> texts) const { return dialect_.takes_key(texts); }
+  bool fits_key(std::initializer_list<std::string_view> texts) const { return dialect_.fits_key(texts); }
 
   // Notes that an operator has resent deliveries of this task's configs.
   void note_resent(TaskRow& task) {

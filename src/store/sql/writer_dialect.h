@@ -51,7 +51,7 @@ class WriterDialect {
   virtual RecentSends& sends() = 0;
   // Whether these texts together fit into one key of an index. A change with texts that do not fit must be
   // refused, because the database would fail its whole group.
-  virtual bool takes_key(std::initializer_list<std::string_view> texts) const = 0;
+  virtual bool fits_key(std::initializer_list<std::string_view> texts) const = 0;
   // Adds `more` to the caller's count of tasks at rest in this state, in the open transaction. A count of 0
   // leaves no row, because the caller may have been erased.
   virtual void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,

@@ -26,7 +26,7 @@ class Dialect final : public sql::WriterDialect {
   NodeId node() const override { return {}; }
   std::int64_t new_key(sql::KeyOf kind) override { return ++last_[static_cast<std::size_t>(kind)]; }
   sql::RecentSends& sends() override { return sends_; }
-  bool takes_key(std::initializer_list<std::string_view>) const override { return true; }
+  bool fits_key(std::initializer_list<std::string_view>) const override { return true; }
   void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
                     std::int64_t more) override;
   void keep_context(task::ContextKey) override {}

@@ -24,7 +24,7 @@ constexpr std::size_t kKeyTextsMax = 2'500;
 
 }  // namespace
 
-bool LaneDialect::takes_key(std::initializer_list<std::string_view> texts) const {
+bool LaneDialect::fits_key(std::initializer_list<std::string_view> texts) const {
   std::size_t bytes = 0;
   for (const std::string_view text : texts) bytes += needs_escapes(text) ? escaped(text).size() : text.size();
   return bytes <= kKeyTextsMax;
@@ -34,7 +34,7 @@ bool LaneDialect::takes_key(std::initializer_list<std::string_view> texts) const
 std::int64_t LaneDialect::new_key(sql::KeyOf kind) {
   Block& block = blocks_[static_cast<std::size_t>(kind)];
   const base::Timestamp now = clock_.now();
-  if (block.next == block.end || now < block.taken || now - block.taken >= kBlockUsed) {
+  if (block.next == block.end || now < block.reserved || now - block.reserved >= kBlockUsed) {
     sql::Query query = writer_.query(kNext[static_cast<std::size_t>(kind)]);
     query.step();
     block = {query.integer(0), query.integer(0) + kBlock, now};
@@ -67,19 +67,20 @@ void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller&
     // Deletes the rows only if no other node is changing one of them, because its change would be lost.
     // Otherwise rows whose sum is 0 may stay until the caller's next change in this state, or until nodes
     // come and go.
-#define BATON_THESE "FROM task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3"
-    writer_.run("WITH held AS (SELECT node_id, lane, tasks " BATON_THESE
-                " AND (SELECT sum(tasks) " BATON_THESE
+#define BATON_ROWS_OF_TOTAL "FROM task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3"
+    writer_.run("WITH held AS (SELECT node_id, lane, tasks " BATON_ROWS_OF_TOTAL
+                " AND (SELECT sum(tasks) " BATON_ROWS_OF_TOTAL
                 ") = 0 FOR UPDATE SKIP LOCKED) "
-                "DELETE " BATON_THESE
+                "DELETE " BATON_ROWS_OF_TOTAL
                 " AND (node_id, lane) IN (SELECT node_id, lane FROM held) AND "
                 "(SELECT sum(tasks) FROM held) = 0 AND (SELECT count(*) FROM held) = "
-                "(SELECT count(*) " BATON_THESE ")",
+                "(SELECT count(*) " BATON_ROWS_OF_TOTAL ")",
                 agent, caller, name);
-#undef BATON_THESE
+#undef BATON_ROWS_OF_TOTAL
   }
 }
 
+// Divides by zero if the context is gone; the writer reports that failure as raced.
 void LaneDialect::keep_context(task::ContextKey context) {
   writer_.run("SELECT 1 / count(*) FROM (SELECT 1 FROM contexts WHERE context_key = ? FOR KEY SHARE) AS kept",
               context);

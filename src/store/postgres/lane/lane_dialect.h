@@ -22,7 +22,7 @@ class LaneDialect final : public sql::WriterDialect {
   NodeId node() const override { return {writer_.lane().node}; }
   std::int64_t new_key(sql::KeyOf kind) override;
   sql::RecentSends& sends() override { return sends_; }
-  bool takes_key(std::initializer_list<std::string_view> texts) const override;
+  bool fits_key(std::initializer_list<std::string_view> texts) const override;
   DeliveryRows deliveries(const std::vector<DeliveryKey>& keys) override;
   void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
                     std::int64_t more) override;
@@ -33,7 +33,7 @@ class LaneDialect final : public sql::WriterDialect {
  private:
   struct Block {
     std::int64_t next = 0, end = 0;
-    base::Timestamp taken{};
+    base::Timestamp reserved{};
   };
 
   Writer& writer_;
