@@ -54,8 +54,8 @@ void CertificateWatch::run(const std::stop_token& stop) {
   }
 }
 
-// A certificate and its key may be replaced one after the other. So a change is refused quietly at first, and
-// aloud if the next look finds the same.
+// A certificate and its key may be replaced one after the other. So a failure is logged only if the next
+// check fails in the same way, or if `use` has asked for the check.
 void CertificateWatch::report(const std::optional<base::Result<void>>& result, bool was_asked) {
   if (!result || *result) {
     failure_.clear();
@@ -64,8 +64,8 @@ void CertificateWatch::report(const std::optional<base::Result<void>>& result, b
   }
   const std::string& failure = result->error().for_log;
   const bool is_known = std::exchange(failure_, failure) == failure;
-  if (!is_known) reported_ = false;
-  if ((!is_known && !was_asked) || std::exchange(reported_, true)) return;
+  if (!is_known) is_reported_ = false;
+  if ((!is_known && !was_asked) || std::exchange(is_reported_, true)) return;
   spdlog::error("tls: the certificates were not replaced: {}", failure);
 }
 

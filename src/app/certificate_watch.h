@@ -1,5 +1,5 @@
-// CertificateWatch: replaces the certificates of an Identity when their files change, which it looks for once
-// a second, and on demand. It logs each replacement and each refusal.
+// CertificateWatch: checks the files of an Identity's certificates once a second and on demand, and replaces
+// the certificates when the files have changed. Logs each replacement and each failure.
 //
 // Threads: has its own thread, the only one that replaces certificates; `use` from any.
 #pragma once
@@ -27,9 +27,9 @@ class CertificateWatch {
   void report(const std::optional<base::Result<void>>& result, bool was_asked);
 
   http::tls::Identity& identity_;
-  std::string failure_;   // of the last look; empty: none
-  bool reported_ = true;  // the failure
-  std::mutex mutex_;      // of `asked_`
+  std::string failure_;      // of the last check; empty: none
+  bool is_reported_ = true;  // `failure_` was logged
+  std::mutex mutex_;         // guards `asked_`
   std::condition_variable_any woken_;
   std::optional<http::tls::IdentityFiles> asked_;
   std::jthread thread_;

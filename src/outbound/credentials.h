@@ -61,8 +61,8 @@ class Credentials : public std::enable_shared_from_this<Credentials> {
   // Whether the secret is required and missing, or the private key cannot be used.
   bool missing() const;
 
-  // The credentials for a turn whose caller came with this token; null: the caller has none now. These
-  // themselves, unless the server is called for its callers.
+  // Returns the credentials for a turn whose caller came with this token; null: the caller has none now.
+  // Returns this object unless the server is called on behalf of callers.
   std::shared_ptr<Credentials> of(const task::SubjectTokenPtr& subject);
   // What to ask the caller if the server refuses even a new token; nullopt: nothing.
   std::optional<CallerAsk> ask_after_refusal() const;

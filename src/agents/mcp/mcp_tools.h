@@ -24,11 +24,11 @@ struct McpServers {
 
   // Null if there is none with this URL.
   std::shared_ptr<const McpServer> find(const std::string& url) const;
-  // The servers with the credentials of a turn's caller: `servers`, unless one of them is called for its
-  // callers.
+  // The servers with the credentials of a turn's caller. Returns `servers` itself if none of them is called
+  // on behalf of callers.
   static std::shared_ptr<const McpServers> of(const std::shared_ptr<const McpServers>& servers,
                                               const task::SubjectTokenPtr& subject);
-  // What keeps them from being called, one line each.
+  // Returns the reasons why servers cannot be called, one line each.
   std::vector<std::string> missing() const;
 };
 
@@ -59,7 +59,8 @@ class McpListing {
     std::string trace = {};
     std::string account = {};
   };
-  // `error`: why a server has no list, for the caller; empty: all have. Called once; may destroy the listing.
+  // `error`: why the tools of a server could not be listed, in words for the caller; empty: all were listed.
+  // Called once; may destroy the listing.
   using OnEnd = std::function<void(std::string error, std::vector<OfferedTool>)>;
 
   McpListing(std::shared_ptr<const McpServers> servers, About about, OnEnd on_end)
@@ -69,7 +70,7 @@ class McpListing {
 
   void start() { ask_next_server(); }
 
-  // Once it has ended: there may be a list once the caller has done this.
+  // After a listing that failed: what the caller must do before it can succeed; nullopt: nothing is known.
   const std::optional<outbound::CallerAsk>& asks() const { return asks_; }
 
  private:

@@ -14,7 +14,7 @@
 namespace baton::server::chat {
 namespace {
 
-// AG-UI, and AG-Kit, which shares a path with it; the body decides which it is.
+// AG-UI and AG-Kit share a path; the body decides which of them a request is.
 
 bool has_any(json::Value body, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
@@ -106,7 +106,7 @@ constexpr std::array kChatPaths{
     chat_row("/process[/]", &process, Protocol::agent_api),
     chat_row("/stop[/]", &stop, Protocol::agent_api, Scope::cancel),
     chat_row("/stream[/]", &stream, Protocol::agent_server),
-    // As hosted AG-Kit agents have it.
+    // The path of hosted AG-Kit agents.
     PathRow{Place::root, "POST", "/v1/aibot/bots/{agent}/send-message",
             ChatProtocol{&send_message, Protocol::send_message}},
 };

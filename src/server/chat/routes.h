@@ -16,7 +16,7 @@ using Handler = void (*)(const CallPtr&);
 // The protocols' paths.
 std::span<const PathRow> paths();
 
-// Handles a request to such a path that has been admitted.
+// Handles an admitted request to one of these paths.
 void handle(RunClaims& claims, std::shared_ptr<http::Exchange> exchange, const Admitted& by, Handler handler);
 
 }  // namespace baton::server::chat
