@@ -13,8 +13,8 @@ KEEP_AWAKE = {"http": {"keep_awake_s": 0.1}}
 
 
 def read_idle(streams, release):
-    """Reads streams of an agent that waits until release(): before it past some keep-alives, after it to the end. Returns
-    the released parsers' results for each."""
+    """Reads streams of an agent that waits until release(): before it past some keep-alives, after it to the end.
+    Returns the released parsers' results for each."""
     for stream in streams:
         before = stream.released.comments
         while stream.released.comments < before + IDLE_COMMENTS:
