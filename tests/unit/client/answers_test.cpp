@@ -72,7 +72,7 @@ TEST_CASE("Answers: a stream passes over what is no event of the protocol, and s
     std::vector<StreamReading::Event> events;
     CHECK(reading.feed(row.block + "event: task\ndata: " + answer_with(kTask) + "\n\n", events));
     bool goes_on = true;
-    for (const auto& event : events) goes_on = goes_on && reading.take(event);
+    for (const auto& event : events) goes_on = goes_on && reading.deliver(event);
     const StreamEnd end = reading.end(answer, {});
     CHECK((end.error ? end.error->text : "") == row.error);
     CHECK(results == (row.error.empty() ? 1 : 0));
