@@ -183,14 +183,17 @@ class ModelAnswerReading {
   }
 
   bool show(AnswerPiece piece) {
+    has_said_ = has_said_ || !piece.text.empty() || !piece.reasoning.empty();
     if (on_piece_(std::move(piece))) return true;
     end_ = {Kind::stopped};
     return false;
   }
 
-  // Once the answer has begun, another attempt is worthwhile whatever the reason.
+  // Once the answer has begun, another attempt is worthwhile whatever the reason. A card may forbid attempts
+  // after a break, and few are made. So an answer of which nothing was shown has not begun for a busy server.
   void take_error(const AnswerError& error) {
-    const Kind kind = answer_.pieces() > 0 ? Kind::broken_off : error.busy ? Kind::busy : Kind::refused;
+    const bool has_begun = has_said_ || (answer_.pieces() > 0 && !error.busy);
+    const Kind kind = has_begun ? Kind::broken_off : error.busy ? Kind::busy : Kind::refused;
     end_ = {kind, error.message.empty() ? error.code : error.message};
   }
 
@@ -210,6 +213,7 @@ class ModelAnswerReading {
   std::uint64_t bytes_ = 0;
   bool is_stream_ = false;
   bool is_whole_ = false;
+  bool has_said_ = false;
   bool is_over_ = false;     // nothing that follows counts
   std::size_t pieces_ = 0;   // as the answer counts them
   bool is_settled_ = false;  // AnswerReader::has_settled

@@ -173,19 +173,33 @@ TEST_CASE("ModelTurn: a call of an answer that was cut off or filtered is not ma
 }
 
 TEST_CASE("ModelTurn: an error after a piece of a call is an answer that broke off, and is asked for again") {
-  std::atomic<int> asked{0};
-  Bench bench([&](RawServer&, int connection) {
-    if (asked++ > 0) return void(RawServer::say(connection, kHead + said("right") + kDone));
-    RawServer::say(
-        connection,
-        std::string(kHead) +
-            R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f"}}]}}]})"
-            "\n\ndata: {\"error\":{\"message\":\"oops\"}}\n\n");
-  });
-  const auto running = bench.start();
-  REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() == "done");
-  CHECK(running.sink->all_text() == "right");
+  using Recovery = agents::AgentSettings::Recovery;
+  struct Row {
+    std::string code;
+    Recovery recovery;
+    std::string ending;
+  };
+  const std::vector<Row> table{{"odd", Recovery::resume, "done"},
+                               {"odd", Recovery::fail, "the model cannot answer: oops"},
+                               {"overloaded_error", Recovery::fail, "done"}};
+  for (const Row& row : table) {
+    CAPTURE(&row - table.data());
+    std::atomic<int> asked{0};
+    Bench bench([&](RawServer&, int connection) {
+      if (asked++ > 0) return void(RawServer::say(connection, kHead + said("right") + kDone));
+      RawServer::say(
+          connection,
+          std::string(kHead) +
+              R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f"}}]}}]})"
+              "\n\ndata: {\"error\":{\"message\":\"oops\",\"type\":\"" +
+              row.code + "\"}}\n\n");
+    });
+    bench.settings.recovery = row.recovery;
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == row.ending);
+    CHECK(running.sink->all_text() == (row.ending == "done" ? "right" : ""));
+  }
 }
 
 TEST_CASE("ModelTurn: a cancel, and an end from outside, close the connection at once") {
