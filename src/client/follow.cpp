@@ -66,7 +66,10 @@ bool Follower::closed(StreamEnd end) {
     after_ = last_.last_number;
     heard_ = progress_ = true;
   }
-  if (ends_with_messages()) end_.state = task::State::completed;
+  if (ends_with_messages()) {
+    end_.state = task::State::completed;
+    over_ = true;
+  }
   if (!over_ && !is_over(last_, hooks_.now() - opened_)) return false;
   finish({});
   return true;
@@ -203,19 +206,23 @@ void Follower::note_state(const protocol::a2a::Update& update) {
     end_.state = status->status.state;
     if (end_.task.empty()) end_.task = status->task;
   }
-  const bool is_message = std::holds_alternative<protocol::a2a::MessageReply>(update);
-  messages_ = is_message ? messages_ + 1 : 0;
-  has_task_ = has_task_ || !is_message;
+  const auto* message = std::get_if<protocol::a2a::MessageReply>(&update);
+  messages_ = message != nullptr ? messages_ + 1 : 0;
+  is_empty_ = message != nullptr && message->message.parts.empty();
+  has_task_ = has_task_ || message == nullptr;
   // Does not stop at a terminal state: a subscription may show an earlier end of a reopened task. The
   // server decides when the stream is over.
   over_ = plan_.until_waiting && end_.state && task::is_stopped(*end_.state);
 }
 
-// Returns true if the stream ended well and its last event was a message in place of a task. Some servers
-// send each piece of an answer as a message, and some of these a task's states around them: then the stream
-// broke off if it has several messages and no end.
+// Returns true if messages in place of a task are the whole answer. Some servers send each piece of an answer
+// as a message, and some of these a task's states around them: then the stream broke off if it has several
+// messages and no end.
 bool Follower::ends_with_messages() const {
-  return !last_.error && messages_ > 0 && (messages_ == 1 || !has_task_);
+  if (broken_ || messages_ == 0) return false;
+  if (!last_.error) return messages_ == 1 || !has_task_;
+  // By A2A a message is whole, and nothing follows it. How the connection ends then says nothing about it.
+  return last_.error->lost && messages_ == 1 && !is_empty_ && !has_task_;
 }
 
 // Returns true if the connection ended because the task has no more events.

@@ -151,6 +151,7 @@ class Follower {
   bool progress_ = false;  // at least one event came on this connection
   bool over_ = false;
   std::size_t messages_ = 0;  // since the last other event of this connection
+  bool is_empty_ = false;     // the last one of these has no parts
   bool has_task_ = false;     // an event was no message
   bool first_on_connection_ = true;
   bool first_event_ = true;

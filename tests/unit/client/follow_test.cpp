@@ -274,6 +274,7 @@ TEST_CASE("Follow: a message instead of a task ends the send") {
 
 TEST_CASE("Follow: a message ends a send when its stream does, but not among the states of a task") {
   const std::string piece = R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"hi"}]}})";
+  const std::string empty = R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[]}})";
   const std::string works = new_status("WORKING"), done = new_status("COMPLETED");
   struct Row {
     std::vector<std::string> stream;
@@ -285,7 +286,9 @@ TEST_CASE("Follow: a message ends a send when its stream does, but not among the
   const std::vector<Row> table{
       {{piece, piece, piece}, {}, 3, true},
       {{works, piece, piece, works, piece, done}, {}, 6, true},
-      {{works, piece}, {}, 2, true},            // as with a2a-python, where a message ends the stream
+      {{works, piece}, {}, 2, true},  // as with a2a-python, where a message ends the stream
+      {{piece}, kLost, 1, true},      // a message is whole by A2A
+      {{empty}, kLost, 1, false},
       {{piece, piece}, kLost, 2, false},        // no task that could be asked for the rest
       {{works, piece, piece}, {}, 4, true, 2},  // broken off: the next connection shows the end
       {{works, piece, piece}, kLost, 4, true, 2},
