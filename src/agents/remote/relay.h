@@ -34,6 +34,9 @@ class Relay {
   void tell(protocol::a2a::Update& update);
 
   bool has_told() const { return has_told_; }
+  // Whether messages came in place of a task, and whether just one of them had parts.
+  bool has_messages() const { return has_messages_; }
+  bool has_one_message() const { return first_message_.has_value(); }
   // The conversation with the remote agent has ended well. If no task has stopped, the messages in place of
   // one were the answer.
   void end_messages();

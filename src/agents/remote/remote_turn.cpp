@@ -38,6 +38,10 @@ constexpr std::size_t kUnusedMax = 1 << 20;      // bytes of an answer that nobo
 constexpr std::size_t kSmallMessage = 64 << 10;  // bytes of a message that the loop's thread writes
 constexpr int kForgottenMax = 5;                 // times that the task of a turn may be forgotten
 constexpr std::chrono::seconds kOldState{30};    // how long an answered question may still be shown
+// How long a stream may be silent after a message in place of a task before the answer counts as complete. By
+// A2A the stream ends then; but some servers keep it open, and some send more messages. Those that do send
+// them as a model's words come, so a single message is soon known to be all; tools make longer pauses.
+constexpr std::chrono::seconds kAfterMessage{15}, kAfterMessages{60};
 constexpr milliseconds kPauseFirst{100}, kPauseMax{5'000}, kLater{250};
 
 // The time limit of a turn. It is a little longer than the budget's time, so that the engine is the first
@@ -371,6 +375,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
 
   // Tells what was heard, and lets the other side wait while there is no room for more.
   bool take_heard(const RemoteCall::Right& right) {
+    stop_timer();
     if (right) {
       held_ = right;
       call_->pause();
@@ -379,14 +384,31 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
     }
     hear_all();
     if (is_over_) return false;
-    if (!has_room(&RemoteTurn::resume)) call_->pause();
+    if (has_room(&RemoteTurn::resume)) {
+      limit_silence();
+    } else {
+      call_->pause();
+    }
     return true;
   }
 
   static void resume(RemoteTurn& turn) {
     if (!turn.call_ || !turn.has_room(&RemoteTurn::resume)) return;
     turn.held_.reset();
+    turn.limit_silence();
     turn.call_->resume();
+  }
+
+  // After a message in place of a task. The end comes before the turn's, so that the answer is not lost.
+  void limit_silence() {
+    if (!relay_.has_messages() || relay_.outcome() || !there_.empty()) return;
+    const milliseconds time = relay_.has_one_message() ? kAfterMessage : kAfterMessages;
+    later(std::min(time, left() / 2), [](RemoteTurn& turn) {
+      turn.end_call();
+      turn.conversation_.reset();
+      turn.relay_.end_messages();
+      turn.conclude({});
+    });
   }
 
   // What took the right to decode also takes long to compare and to mask. Nothing may be under way.
@@ -409,6 +431,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
   }
 
   void take_end(client::StreamEnd end) {
+    stop_timer();
     end_call();
     if (conversation_->follower->closed(std::move(end))) return end_conversation();
     go_on(conversation_->follower->after_stream());
@@ -680,8 +703,10 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
     end_call();
     card_.reset();
     conversation_.reset();
-    loop().cancel(std::exchange(timer_, 0));
+    stop_timer();
   }
+
+  void stop_timer() { loop().cancel(std::exchange(timer_, 0)); }
 
   void end_call() {
     call_.reset();

@@ -226,6 +226,27 @@ TEST_CASE("RemoteTurn: an answer that is streamed as messages is taken as a whol
   CHECK(replies(*running.sink) == "hello");
 }
 
+TEST_CASE("RemoteTurn: a stream that stays open after its messages ends the turn well, before its time") {
+  for (const int count : {1, 2}) {
+    CAPTURE(count);
+    Bench bench([&](RawServer& self, int connection, const std::string&) {
+      RawServer::say(connection, kHead);
+      for (int i = 0; i < count; ++i) {
+        RawServer::say(connection,
+                       event(R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"hi"}]}})"));
+      }
+      self.be_silent(connection);
+    });
+    bench.settings.turn_timeout = std::chrono::seconds(4);
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    const auto* done = running.sink->outcome_as<agents::Done>();
+    REQUIRE(done != nullptr);
+    CHECK((done->message ? task::text_of(*done->message) : replies(*running.sink)) ==
+          (count == 1 ? "hi" : "hihi"));
+  }
+}
+
 TEST_CASE("RemoteTurn: a task without a stream is polled, and a long answer is decoded by another thread") {
   std::atomic<int> gets{0};
   const auto task = [](const std::string& state, const std::string& text) {
