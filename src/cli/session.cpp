@@ -72,10 +72,8 @@ FollowEnd Session::send(const std::vector<Remote>& remotes, const protocol::a2a:
                         bool no_stream) {
   for (const Remote& remote : remotes) {
     FollowEnd end = send_to(remote, send, no_stream);
-    const std::int64_t code = end.error ? end.error->rpc_code : 0;
-    const bool wrong_method =
-        code == protocol::a2a::kMethodNotFound || code == protocol::a2a::kVersionNotSupported;
-    if (!wrong_method || &remote == &remotes.back()) return end;
+    const bool is_other = end.error && client::may_be_of_other_version(*end.error);
+    if (!is_other || &remote == &remotes.back()) return end;
   }
   return {};
 }

@@ -118,6 +118,13 @@ bool is_final(const CallError& error) {
          error.rpc_code == 401 || error.rpc_code == 403;
 }
 
+bool may_be_of_other_version(const CallError& error) {
+  constexpr int kNotFound = 404;
+  return error.rpc_code == protocol::a2a::kMethodNotFound ||
+         error.rpc_code == protocol::a2a::kVersionNotSupported ||
+         (error.rpc_code == 0 && error.status == kNotFound);
+}
+
 std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote) {
   if (!remote.over_grpc || remote.channel) return remote.channel;
   ChannelTarget target = *remote.over_grpc;

@@ -45,6 +45,10 @@ struct CallError {
 // Returns whether the answer to reading a task decides about it: there is no such task, or no access to it.
 bool is_final(const CallError& error);
 
+// Returns whether the server may be of another version: it does not know the method, the version, or the
+// path, which differ from version to version. It has not acted on the request then.
+bool may_be_of_other_version(const CallError& error);
+
 // The credentials and limits for calls to a server, and the addresses that may be reached.
 struct Access {
   std::string token = {};       // empty: none

@@ -576,8 +576,8 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
     if (relay_.outcome()) return finish_as_there();
     const std::int64_t code = end.error ? end.error->rpc_code : 0;
     const bool is_last = interface_ + 1 >= remotes_.size();
-    const bool knows_no_method =
-        code == protocol::a2a::kMethodNotFound || (code == protocol::a2a::kVersionNotSupported && !is_last);
+    const bool knows_no_method = code == protocol::a2a::kMethodNotFound ||
+                                 (!is_last && end.error && client::may_be_of_other_version(*end.error));
     if (is_sending_ && knows_no_method && there_.empty()) {
       ++interface_;
       return try_interface();

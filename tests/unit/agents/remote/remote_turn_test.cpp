@@ -195,11 +195,14 @@ TEST_CASE("RemoteTurn: a whole answer in place of a stream, short or long, count
 
 TEST_CASE(
     "RemoteTurn: if the card does not say which version it is of, the older one is tried after the newer") {
-  for (const char* code : {"-32601", "-32009"}) {
+  const auto error = [](const std::string& code) {
+    return json_answer(R"({"jsonrpc":"2.0","id":1,"error":{"code":)" + code + R"(,"message":"no"}})");
+  };
+  const std::string not_there = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+  for (const std::string& refusal : {error("-32601"), error("-32009"), not_there}) {
+    CAPTURE(refusal);
     Bench bench([&](RawServer&, int connection, const std::string& method) {
-      const std::string error =
-          R"({"jsonrpc":"2.0","id":1,"error":{"code":)" + std::string(code) + R"(,"message":"no"}})";
-      if (method.starts_with("Send")) return void(RawServer::say(connection, json_answer(error)));
+      if (method.starts_with("Send")) return void(RawServer::say(connection, refusal));
       RawServer::say(connection, kHead + event(R"({"kind":"message","messageId":"m","role":"agent",)"
                                                R"("parts":[{"kind":"text","text":"old"}]})"));
     });
