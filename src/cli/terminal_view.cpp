@@ -66,7 +66,7 @@ std::string TerminalView::show(const protocol::a2a::Update& update) {
   if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) show_status(*status);
   if (const auto* artifact = std::get_if<protocol::a2a::ArtifactUpdate>(&update)) show_artifact(*artifact);
   if (const auto* task = std::get_if<task::Task>(&update)) show_task(*task);
-  if (const auto* reply = std::get_if<protocol::a2a::MessageReply>(&update)) show_message(reply->message);
+  if (const auto* reply = std::get_if<protocol::a2a::MessageReply>(&update)) show_reply(reply->message);
   return std::exchange(out_, {});
 }
 
@@ -135,6 +135,17 @@ void TerminalView::show_message(const task::Message& message) {
   }
   if (!form) return;
   for (const AnswerForm::Field& field : form->fields()) line("  " + AnswerForm::summary(field), kDim);
+}
+
+// Some servers send each piece of an answer as a message, mostly with one id.
+void TerminalView::show_reply(const task::Message& message) {
+  if (reply_ != message.id.value) fresh_line();
+  reply_ = message.id.value;
+  if (AnswerForm::of(message)) return show_message(message);
+  for (const task::Part& part : message.parts) {
+    if (&part != &message.parts.front()) fresh_line();
+    show_part(part);
+  }
 }
 
 void TerminalView::show_part(const task::Part& part) {

@@ -38,6 +38,7 @@ class TerminalView {
   void show_artifact(const protocol::a2a::ArtifactUpdate& update);
   void show_task(const task::Task& task);
   void show_message(const task::Message& message);
+  void show_reply(const task::Message& message);
   void show_part(const task::Part& part);
 
   void progress(double share, const std::string& text);
@@ -54,8 +55,9 @@ class TerminalView {
   std::optional<task::State> state_;
   std::string last_said_;  // the last text of the working state, so as not to repeat it
   ArtifactNumbers numbers_;
-  std::map<int, bool> artifacts_;  // by number: whether any part of the artifact was shown
-  std::optional<int> streaming_;   // the artifact the last text belongs to
+  std::map<int, bool> artifacts_;     // by number: whether any part of the artifact was shown
+  std::optional<int> streaming_;      // the artifact the last text belongs to
+  std::optional<std::string> reply_;  // the id of the last message in place of a task
 };
 
 }  // namespace baton::cli

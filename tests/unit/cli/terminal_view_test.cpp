@@ -157,9 +157,16 @@ TEST_CASE("TerminalView: artifacts are distinguished by their ids") {
 
 TEST_CASE("TerminalView: a reply without a task is shown as its text") {
   protocol::a2a::MessageReply reply;
+  reply.message.id.value = "m";
   reply.message.parts = {task::Part::of_text("just so")};
   TerminalView view(false);
-  CHECK(view.show(reply) == "just so\n");
+  CHECK(view.show(reply) == "just so");
+  reply.message.parts = {task::Part::of_text(", in pieces")};
+  CHECK(view.show(reply) == ", in pieces");
+  reply.message.id.value = "n";
+  reply.message.parts.push_back(task::Part::of_text("and parts"));
+  CHECK(view.show(reply) == "\n, in pieces\nand parts");
+  CHECK(view.end() == "\n");
 }
 
 TEST_CASE("TerminalView: a task is shown whole") {
