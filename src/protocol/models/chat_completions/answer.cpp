@@ -63,9 +63,9 @@ base::Result<void> Reader::read(json::Value answer, AnswerPiece& piece) {
     // MiniMax ends a stream with the whole message, which has come in pieces.
     const bool is_repeated = is_whole && has_deltas_ && pieces() > 0;
     has_deltas_ = has_deltas_ || is_delta;
-    if (!is_repeated) {
-      const json::Value said = is_delta ? choice["delta"] : choice["message"];
-      take_choice(said, piece);
+    const json::Value said = is_delta ? choice["delta"] : choice["message"];
+    if (!is_repeated) take_choice(said, piece);
+    if (!is_repeated || calls_.empty()) {
       if (const auto taken = take_calls(said["tool_calls"]); !taken) return base::fail(taken.error());
     }
     if (!choice["finish_reason"].string().empty()) finish_reason_ = choice["finish_reason"].str();

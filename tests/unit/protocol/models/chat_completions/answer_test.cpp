@@ -227,6 +227,15 @@ TEST_CASE("chat completions: a name that is repeated or comes late begins no oth
   CHECK(late_id.reader.calls() == std::vector<CalledTool>{{"c", "f", "{}"}});
 }
 
+TEST_CASE("chat completions: calls that only the whole message at the end of a stream has are read") {
+  const Read read({R"({"choices":[{"delta":{"content":"I look."}}]})",
+                   R"({"choices":[{"message":{"content":"I look.","tool_calls":[)" +
+                       call(R"("id":"a")", R"("name":"f","arguments":"{}")") +
+                       R"(]},"finish_reason":"tool_calls"}]})"});
+  CHECK(read.reader.text() == "I look.");
+  CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", "{}"}});
+}
+
 TEST_CASE("chat completions: calls with one id are distinguished by their names") {
   const Read read({calls(call(R"("id":"a")", R"("name":"f","arguments":"{}")")),
                    calls(call(R"("id":"a")", R"("name":"g","arguments":"{}")"))});
