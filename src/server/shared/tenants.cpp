@@ -46,6 +46,7 @@ std::vector<std::string_view> find_reserved() {
 }  // namespace
 
 base::Result<void> check_tenant(std::string_view tenant) {
+  if (tenant.empty()) return {};
   const bool readable = std::none_of(tenant.begin(), tenant.end(),
                                      [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
   if (!readable || tenant.size() > kTenantMax) {
