@@ -100,9 +100,12 @@ const WaitingTask* waiting_for(const Waiting& waiting, const std::string& id) {
   return found == waiting.end() ? nullptr : &*found;
 }
 
+// Submissions for answers. A task takes one: a caller could send any number, and each would be checked
+// against the question's schema.
 base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, RunRequest& request) {
   const std::vector<Answer>& answers = request.answers;
   std::vector<task::Submission> all;
+  std::unordered_set<const WaitingTask*> tasks;
   if (request.history && !request.message.parts.empty()) {
     request.history->push_back(std::move(request.message));
   }
@@ -111,6 +114,8 @@ base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, R
     if (asked == nullptr || asked->question.for_tool) {
       return fail(ErrorCode::conflict, "no open interrupt has id " + answer.ask);
     }
+    if (!tasks.insert(asked).second)
+      return fail(ErrorCode::conflict, "the interrupt " + answer.ask + " has more than one answer");
     all.push_back(to(*asked, {part_of(answer, asked->question)}, request));
   }
   for (const WaitingTask& one : waiting) {
@@ -123,7 +128,7 @@ base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, R
 }
 
 // Submissions for tool results; the result of a tool call that presented a question answers that question. A
-// task takes one: a caller could send any number, and each would be checked against the question's schema.
+// task takes one, as above.
 base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, RunRequest& request) {
   std::vector<task::Submission> all;
   std::unordered_set<const WaitingTask*> answered;

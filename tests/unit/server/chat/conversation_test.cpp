@@ -141,6 +141,12 @@ TEST_CASE("Submissions: a call or question with two results is refused before an
   CHECK(good(both, {calling("t1", "c1"), asking("t2", "c2")}).size() == 2);
 }
 
+TEST_CASE("Submissions: a question with two answers is refused before any of them is taken") {
+  RunRequest request = answering("a1", "1");
+  request.answers.push_back({"a1", false, {"2"}});
+  CHECK(refused(request, {asking("t1", "a1")}) == "the interrupt a1 has more than one answer");
+}
+
 TEST_CASE("Submissions: a tool's result goes to the task that called it, together with the message") {
   RunRequest request = with_result("c1", R"("blue")");
   request.message.parts.push_back(task::Part::of_text("there you are"));
