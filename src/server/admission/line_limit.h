@@ -7,7 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <utility>
+#include <string_view>
 
 #include "base/guarded.h"
 
@@ -18,8 +18,8 @@ class LineLimit {
   using Time = std::chrono::steady_clock::time_point;
 
   // Whether the log may get one more line. If lines were left out in the last minute that had any, the first
-  // line of the next one comes after another that counts them.
-  bool take(Time now) {
+  // line of the next one comes after another that counts them. `kind`: why clients are refused.
+  bool take(std::string_view kind, Time now) {
     int left_out = 0;
     const bool is_taken = minute_.with([&](Minute& minute) {
       if (now - minute.begin >= kMinute) {
@@ -31,7 +31,8 @@ class LineLimit {
       return has_room;
     });
     if (left_out > 0)
-      spdlog::warn("refused: too many clients for a line each; {} lines were left out in a minute", left_out);
+      spdlog::warn("refused: {}; {} lines were left out in a minute, because of too many clients", kind,
+                   left_out);
     return is_taken;
   }
 

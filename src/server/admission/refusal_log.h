@@ -1,9 +1,10 @@
 // RefusalLog: logs refused clients and the reasons, without letting a flood fill the log.
 //
 // Writes one line per address (IPv6: /64 network), reason and minute, with the number of refusals in the
-// previous minute that had any; for all addresses together at most as many as line_limit.h allows. Bounded:
-// at kPlacesMax pairs of address and reason it drops the expired ones, or all of them if none has expired.
-// Wrong tokens have their own lines (wrong_tokens.h). Threads: any.
+// previous minute that had any; for a reason, whatever the addresses, at most as many as line_limit.h allows.
+// So a flood of one kind does not hide the others. Bounded: at kPlacesMax pairs of address and reason it
+// drops the expired ones, or all of them if none has expired. Wrong tokens have their own lines
+// (wrong_tokens.h). Threads: any.
 #pragma once
 
 #include <chrono>
@@ -39,7 +40,7 @@ class RefusalLog {
       }
       return ++minute.count == 1;
     });
-    if (!is_first || !lines_.take(now)) return false;
+    if (!is_first || !limit_of(reason).take(reason, now)) return false;
     base::log_info({{"address", address.empty() ? "unknown" : address}},
                    "refused: {}; {} in the minute before", reason, before);
     return true;
@@ -54,8 +55,14 @@ class RefusalLog {
     Time begin{};
     int count = 0;
   };
+
+  // Limits stay at their places, so they are used without the lock.
+  LineLimit& limit_of(std::string_view reason) {
+    return *limits_.with([&](auto& limits) { return &limits[reason]; });
+  }
+
   base::Guarded<std::map<std::pair<std::string, std::string_view>, Minute>> minutes_;
-  LineLimit lines_;
+  base::Guarded<std::map<std::string_view, LineLimit>> limits_;  // by reason, of which there are few
 };
 
 }  // namespace baton::server

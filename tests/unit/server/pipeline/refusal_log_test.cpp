@@ -56,13 +56,15 @@ TEST_CASE(
     return lines;
   };
   CHECK(lines_in_minute(0) == kMost);
+  // The other kinds are still heard of.
+  CHECK(log.record("2001:db8::1", "no host", server::RefusalLog::Time(std::chrono::minutes(100))));
   CHECK(text.str().find("left out") == std::string::npos);
   CHECK(lines_in_minute(1) == kMost);
   spdlog::set_default_logger(before);
   const std::string logged = text.str();
-  const std::size_t first = logged.find("5 lines were left out");
+  const std::size_t first = logged.find("refused: no token; 5 lines were left out");
   CHECK(first != std::string::npos);
-  CHECK(logged.find("left out", first + 20) == std::string::npos);
+  CHECK(logged.find("left out", first + 40) == std::string::npos);
 }
 
 }  // namespace refusal_log_test
