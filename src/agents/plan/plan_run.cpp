@@ -275,6 +275,9 @@ PlanRun::Standing PlanRun::undo() {
     // The failure of a step that has undone itself may say so already.
     if (!base::contains(end.text, sentence)) sentences.push_back(std::move(sentence));
   }
+  // A compensation that needed no child may just have ended a step around it, which then undoes itself.
+  if (settle_unnoticed()) return undo();
+  if (is_left()) return {};
   for (const std::string& call : facts_.canceled()) {
     const StepAt found = find_at(plan_, parse_call(call).path);
     if (found.step != nullptr && found.step->compensation)
@@ -303,12 +306,13 @@ bool PlanRun::has_begun(const PlanStep& step, const PlanPlace& at) const {
 
 // Settles the completed or failed steps around others that have a compensation and that no walk has seen to
 // end: their last child stopped in the turn in which the run was given up, or completed although it had been
-// canceled.
-void PlanRun::settle_unnoticed() {
+// canceled. Returns whether there were any.
+bool PlanRun::settle_unnoticed() {
   bool may_be = false;
   for_each_step(plan_.root,
                 [&](const PlanStep& step) { may_be |= step.compensation && !step.steps.empty(); });
-  if (!may_be) return;
+  if (!may_be) return false;
+  const std::size_t before = step_.records.size();
   std::vector<std::string> ended = facts_.done();
   ended.insert(ended.end(), facts_.failed().begin(), facts_.failed().end());
   std::unordered_set<std::string> known;
@@ -325,6 +329,7 @@ void PlanRun::settle_unnoticed() {
     }
   }
   only_looks_ = false;
+  return step_.records.size() > before;
 }
 
 // The paths of the completed steps that have a compensation, the last one first. A compensation and its parts
@@ -399,6 +404,7 @@ PlanRun::Standing PlanRun::undo_losers() {
     undo_at(path, branch);
   }
   if (!busy.empty()) all.state = State::running;
+  if (busy.empty() && !unwinds() && facts_.has_losers() && settle_unnoticed()) return undo_losers();
   return all;
 }
 

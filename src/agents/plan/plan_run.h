@@ -104,7 +104,7 @@ class PlanRun {
   bool is_undoing_late() const;
   Standing undo();
   Standing undo_losers();
-  void settle_unnoticed();
+  bool settle_unnoticed();
   std::vector<std::string> to_undo() const;
   std::vector<std::string> undoing_themselves() const;
   bool has_failed(const PlanStep& step, const std::string& path) const;

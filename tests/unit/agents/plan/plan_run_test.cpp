@@ -604,6 +604,19 @@ TEST_CASE("PlanRun: a sequence is undone if its canceled last step completes, or
   }
 }
 
+TEST_CASE("PlanRun: a step around one that has undone itself without a child undoes itself, too") {
+  Run run(R"({"id": "p", "sequence": [
+      {"id": "trip", "on_failure": "compensate", "compensate": {"id": "undo", "agent": "a", "input": "undo"},
+       "sequence": [{"id": "x", "agent": "a", "on_failure": "compensate",
+                     "compensate": {"id": "rest", "wait": {"seconds": 0}}}]},
+      {"id": "then", "agent": "a"}]})");
+  run.turn();
+  run.canceled = true;
+  CHECK_FALSE(run.turn({run.failed("p/trip/x#1", "full")}).end);
+  CHECK(run.begun == Words{"trip/undo=undo"});
+  CHECK(run.turn({run.done("p/trip/undo#1")}).end);
+}
+
 TEST_CASE("PlanRun: a sequence that has lost and completes in spite of its cancel is undone") {
   Run run(trip_in(R"({"id": "p", "join": "any", "parallel": [)", R"(, {"id": "other", "agent": "a"}]})"));
   run.turn();
