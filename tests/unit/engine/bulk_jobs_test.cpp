@@ -234,9 +234,11 @@ TEST_CASE("BulkJobs: a job whose node counted its tasks and left just now still 
     job.node = test::FakePeers::kOther;
     REQUIRE(write(job));
   }
-  count = [&] { write(store::BulkCount{{2}, 5, true}); };
+  count = [&] {
+    write(store::BulkCount{{2}, 5, true});
+    peers.set_nodes(std::vector{node(test::FakePeers::kSelf)});
+  };
   counts = true;
-  peers.set_nodes(std::vector{node(test::FakePeers::kSelf)});
   for (const std::int64_t key : {1, 3}) {
     CHECK(once(bench, {key}, [](const store::BulkJob& job) {
             return job.state == store::BulkJob::State::abandoned;
