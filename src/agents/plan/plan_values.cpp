@@ -484,6 +484,7 @@ PlanSources::Items PlanValues::read_items(const PlanStep& map, const PlanPlace& 
     std::string filled;
     json::Writer out(filled);
     fill_value(out, items.list.value, at);
+    if (goes_on()) sources_.note_bytes(filled.size());
     items.list = parsed_value(std::move(filled));
   }
   if (items.problem.empty()) {

@@ -165,6 +165,15 @@ TEST_CASE("PlanRun: pointers in the list of a map are filled in") {
   CHECK(run.begun == Words{R"(p[0]/one={"n": 1})", "p[1]/one=and b", "p[2]/one=3"});
 }
 
+TEST_CASE("PlanRun: the filled list of a map counts in the run's memory") {
+  std::string list;
+  for (int n = 0; n < 20; ++n) list += std::string(n == 0 ? "" : ",") + R"("{{/message/data}}")";
+  Run run(R"({"id": "p", "over": [)" + list + R"(], "map": {"id": "one", "agent": "a", "input": "go"}})",
+          of_data('"' + std::string(10'000, 'x') + '"'));
+  run.turn();
+  CHECK(run.sources.bytes() > 20 * 10'000);
+}
+
 TEST_CASE("PlanRun: a map over a member of data that is named files goes over that member") {
   Run run(each_over("data/files"));
   run.turn();
