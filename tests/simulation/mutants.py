@@ -129,8 +129,8 @@ MUTANTS = {
     ],
     # A plan undoes its steps in the order in which they were done.
     "plan_undoes_forwards": [
-        ("agents/plan/plan_run.cpp", """done(facts_.done().rbegin(), facts_.done().rend());""",
-         """done(facts_.done().begin(), facts_.done().end());"""),
+        ("agents/plan/plan_run.cpp", """facts_.done().rbegin(); path != facts_.done().rend();""",
+         """facts_.done().begin(); path != facts_.done().end();"""),
     ],
     # A child is canceled before the log says that its plan does not need it.
     "cancels_before_its_record": [
