@@ -48,6 +48,12 @@ bool contains(std::string_view text, std::string_view part) {
   return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
 std::string essence_of(std::string_view media_type) {
   constexpr std::string_view kSpaces = " \t";
   media_type = media_type.substr(0, media_type.find(';'));

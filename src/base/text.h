@@ -26,6 +26,9 @@ bool begins_with(std::string_view text, std::string_view beginning);
 // product of their lengths, this their sum.
 bool contains(std::string_view text, std::string_view part);
 
+// Returns the text without the spaces, tabs and line ends around it.
+std::string_view trimmed(std::string_view text);
+
 // Returns the essence of a media type: without parameters and white space, in lower case (RFC 9110, 8.3.1).
 std::string essence_of(std::string_view media_type);
 

@@ -1057,13 +1057,6 @@ std::optional<Reading> simple_reading(const Parsed& parsed, const Node& schema) 
   return reading;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  return first == text.npos ? std::string_view()
-                            : text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
-}
-
 }  // namespace
 
 BoundedSchema::BoundedSchema(std::unique_ptr<const Parsed> parsed) : parsed_(std::move(parsed)) {}
@@ -1120,7 +1113,7 @@ std::optional<Reading> BoundedSchema::reading() const {
 }
 
 std::optional<std::string> Reading::value(std::string_view text) const {
-  const std::string_view word = trimmed(text);
+  const std::string_view word = base::trimmed(text);
   std::optional<std::string> json;
   const auto chosen = [&](auto&& same) {
     const Choice* found = nullptr;

@@ -1,10 +1,10 @@
 #include "notify/webhook_key.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/base64.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "jose/signing_key.h"
 
 namespace baton::notify {
@@ -18,11 +18,6 @@ constexpr std::size_t kKeysMax = 2;
 
 auto wrong(const char* what) {
   return base::fail(base::ErrorCode::invalid_argument, what);
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
 base::Result<jose::Key> read_ed25519(std::string_view base64) {
@@ -44,7 +39,7 @@ base::Result<jose::Key> key_in(std::string_view text) {
 }  // namespace
 
 base::Result<WebhookKey> WebhookKey::read(std::string_view text) {
-  text = trimmed(text);
+  text = base::trimmed(text);
   if (text.starts_with(kSecret)) {
     auto secret = base::decode_base64(text.substr(kSecret.size()));
     if (!secret || secret->size() < kSecretMin || secret->size() > kSecretMax)
@@ -78,11 +73,11 @@ std::string WebhookKey::public_text() const {
 
 base::Result<WebhookKeys> keys_in(std::string_view credentials) {
   WebhookKeys keys;
-  if (!trimmed(credentials).starts_with(kSecret)) {
+  if (!base::trimmed(credentials).starts_with(kSecret)) {
     keys.push_back(WebhookKey::hmac(std::string(credentials)));
     return keys;
   }
-  for (std::string_view rest = trimmed(credentials); !rest.empty(); rest = trimmed(rest)) {
+  for (std::string_view rest = base::trimmed(credentials); !rest.empty(); rest = base::trimmed(rest)) {
     const std::string_view word = rest.substr(0, rest.find_first_of(kBlanks));
     rest.remove_prefix(word.size());
     auto key = WebhookKey::read(word);

@@ -31,15 +31,10 @@ PlanValue value_within(const PlanValue& from, std::string_view pointer) {
   return {json::value_at(from.value, pointer), from.owner};
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, last - first + 1);
-}
-
 // A number, or a text that is one.
 std::optional<double> number_in(Value value) {
   if (!value.is_string()) return value.real();
-  const std::string_view text = trimmed(value.string());
+  const std::string_view text = base::trimmed(value.string());
   const bool is_plain = !text.empty() && text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -50,7 +45,7 @@ std::optional<double> number_in(Value value) {
 // True or false, or a text that is one.
 std::optional<bool> truth_in(Value value) {
   if (value.is_bool()) return value.boolean();
-  const std::string_view text = trimmed(value.string());
+  const std::string_view text = base::trimmed(value.string());
   if (text == "true") return true;
   return text == "false" ? std::optional(false) : std::nullopt;
 }
