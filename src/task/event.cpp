@@ -42,9 +42,7 @@ struct Weigh {
   }
   std::size_t operator()(const Usage& event) const { return event.used.text.size(); }
   std::size_t operator()(const ExecutorState& event) const {
-    std::size_t bytes = event.state.text.size() + event.errors.size();
-    for (const std::string& name : event.taken) bytes += sizeof(name) + name.size();
-    return bytes;
+    return event.state.text.size() + event.errors.size() + weight_of(event.taken);
   }
   std::size_t operator()(const Intervention& event) const {
     return event.actor.size() + event.action.size() + event.reason.size() + event.detail.size();

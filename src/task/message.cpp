@@ -14,12 +14,6 @@ std::size_t weight(const std::vector<Part>& parts) {
   return bytes;
 }
 
-std::size_t weight(const std::vector<std::string>& texts) {
-  std::size_t bytes = 0;
-  for (const std::string& text : texts) bytes += sizeof(text) + text.size();
-  return bytes;
-}
-
 }  // namespace
 
 std::size_t content_size(const Part& part) {
@@ -49,14 +43,20 @@ std::string text_of(const Message& message) {
 
 std::size_t weight_of(const Message& message) {
   std::size_t bytes = sizeof(message) + message.id.value.size() + weight(message.parts) +
-                      message.metadata.text.size() + weight(message.extensions);
+                      message.metadata.text.size() + weight_of(message.extensions);
   for (const TaskId& id : message.reference_tasks) bytes += sizeof(id) + id.value.size();
   return bytes;
 }
 
 std::size_t weight_of(const Artifact& artifact) {
   return sizeof(artifact) + artifact.id.value.size() + artifact.name.size() + artifact.description.size() +
-         weight(artifact.parts) + artifact.metadata.text.size() + weight(artifact.extensions);
+         weight(artifact.parts) + artifact.metadata.text.size() + weight_of(artifact.extensions);
+}
+
+std::size_t weight_of(const std::vector<std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) bytes += sizeof(text) + text.size();
+  return bytes;
 }
 
 }  // namespace baton::task

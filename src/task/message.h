@@ -70,5 +70,7 @@ std::string text_of(const Message& message);
 // The approximate memory of the message or artifact in bytes: all texts that its sender chooses count.
 std::size_t weight_of(const Message& message);
 std::size_t weight_of(const Artifact& artifact);
+// The same of a list of texts.
+std::size_t weight_of(const std::vector<std::string>& texts);
 
 }  // namespace baton::task

@@ -25,10 +25,8 @@ std::size_t weight_of(const Task& task) {
 
 std::size_t weight_of(const Submission& submission) {
   std::size_t bytes = sizeof(submission) + weight_of(submission.message) + submission.metadata.text.size() +
-                      submission.tools.text.size() + submission.state.text.size();
-  for (const auto* texts : {&submission.extensions, &submission.hops}) {
-    for (const std::string& text : *texts) bytes += sizeof(text) + text.size();
-  }
+                      submission.tools.text.size() + submission.state.text.size() +
+                      weight_of(submission.extensions) + weight_of(submission.hops);
   if (submission.history) {
     for (const Message& message : *submission.history) bytes += weight_of(message);
   }

@@ -36,11 +36,9 @@ std::size_t bytes_of(const task::EventPtr& event) {
 
 std::size_t bytes_of(const std::optional<task::RequestData>& request) {
   if (!request) return 0;
-  std::size_t bytes =
-      request->metadata.text.size() + request->tools.text.size() + request->client_state.text.size();
-  for (const auto* texts : {&request->extensions, &request->hops}) {
-    for (const std::string& text : *texts) bytes += sizeof(text) + text.size();
-  }
+  std::size_t bytes = request->metadata.text.size() + request->tools.text.size() +
+                      request->client_state.text.size() + task::weight_of(request->extensions) +
+                      task::weight_of(request->hops);
   if (request->history) {
     for (const task::Message& message : *request->history) bytes += task::weight_of(message);
   }
