@@ -3,7 +3,8 @@ measurement, so that a drift of the machine affects both alike. A row is the med
 import contextlib
 import statistics
 
-from samples import number, table
+from machine import first_line
+from samples import Samples, number, table
 from servers import Baton, EmbeddedBaton
 from suites import models
 from suites.throughput import CASES, INSIDE, SHIPPED, Case
@@ -24,8 +25,8 @@ def spread(values):
 
 
 def paired(context, what, measures):
-    """Returns the row of one measurement; `measures` are two functions, this checkout's and the other's."""
-    found = ([], [])
+    """Returns the samples of both sides. `measures`: this checkout's function and the other's."""
+    found = (Samples(), Samples())
     for nth in range(context.rounds):
         context.say(f"{what}, pair {nth + 1} of {context.rounds}")
         for side in ((0, 1), (1, 0))[nth % 2]:
@@ -33,21 +34,17 @@ def paired(context, what, measures):
     return found
 
 
-def server_of(places, name, slow_flush_ms=0.0):
-    return (EmbeddedBaton if name == INSIDE else Baton)(places, name=name, slow_flush_ms=slow_flush_ms)
-
-
 def throughput_row(context, name, server, connections, slow_flush_ms=0.0):
+    kind = EmbeddedBaton if server == INSIDE else Baton
     with contextlib.ExitStack() as stack:
-        cases = [Case(name, stack.enter_context(server_of(places, server, slow_flush_ms)))
+        cases = [Case(name, stack.enter_context(kind(places, name=server, slow_flush_ms=slow_flush_ms)))
                  for places in (context.places, context.other)]
         for case in cases:
             case.measure(min(connections, 16), 1 if context.quick else 3)
         what = f"{CASES[name].lower()}, {server}" + (f", each flush {slow_flush_ms:g} ms longer" if slow_flush_ms else "")
         mine, others = paired(context, f"{what}, {connections}",
                               [lambda case=case: case.measure(connections, context.seconds) for case in cases])
-    middle = statistics.median(sample["rate"] for sample in mine)
-    return [what, connections, f"{number(middle)}/s", spread(ratios(mine, others, "rate")),
+    return [what, connections, f"{number(mine.median('rate'))}/s", spread(ratios(mine, others, "rate")),
             spread(ratios(mine, others, "cpu_us")), spread(ratios(mine, others, "p99_ms"))]
 
 
@@ -55,9 +52,8 @@ def model_row(context, turns, pace):
     mine, others = paired(context, f"models, {turns} turns",
                           [lambda places=places: models.measure(context, turns, pace, places=places)
                            for places in (context.places, context.other)])
-    middle = statistics.median(sample["us"] for sample in mine)
-    return [f"tokens of {turns} turns of a model", turns, f"{number(middle)} µs", "", spread(ratios(mine, others, "us")),
-            spread(ratios(mine, others, "p99_ms"))]
+    return [f"tokens of {turns} turns of a model", turns, f"{number(mine.median('us'))} µs", "",
+            spread(ratios(mine, others, "us")), spread(ratios(mine, others, "p99_ms"))]
 
 
 def run(context):
@@ -65,5 +61,6 @@ def run(context):
     if not context.quick:
         rows.append(throughput_row(context, "send", INSIDE, 64, SLOW_FLUSH_MS))
     rows += [model_row(context, *row) for row in context.scaled(MODELS, [])]
-    context.section(f"This checkout, to {context.other.root}", table(
+    commit = first_line("git", "-C", str(context.other.root), "rev-parse", "--short", "HEAD")
+    context.section(f"This checkout, to commit {commit}", table(
         ["what", "connections or turns", "here", "rate, to the other", "CPU of each", "p99"], rows))
