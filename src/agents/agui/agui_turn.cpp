@@ -93,6 +93,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   void deliver(DelegateResult) {}  // it has no children
 
  private:
+  using Came = outbound::Posted::Kind;
   friend LoopTurn<AguiTurn>;
 
   void break_down(const std::string& why) {
@@ -267,29 +268,29 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     right_.reset();
     intake_.keep(0);
     const outbound::Posted posted = std::move(*posted_);
-    end_span(posted.kind != outbound::Posted::Kind::answered ? posted.text : "");
-    const bool has_begun = posted.has_begun || posted.kind == outbound::Posted::Kind::answered;
+    end_span(posted.kind != Came::answered ? posted.text : "");
+    const bool has_begun = posted.has_begun || posted.kind == Came::answered;
     if (reader_.end()) {
       release();
       return relay_.finish(*reader_.end());
     }
     if (!nonsense_.empty()) return fail(nonsense_);
     switch (posted.kind) {
-      case outbound::Posted::Kind::no_token:
+      case Came::no_token:
         if (posted.may_come) return try_again(posted, posted.text);
         if (posted.asks) return ask_of_caller(*posted.asks);
         return fail("the remote agent cannot be reached: " + posted.text);
-      case outbound::Posted::Kind::unreachable:
+      case Came::unreachable:
         return try_again(posted, posted.text);
-      case outbound::Posted::Kind::forbidden:
+      case Came::forbidden:
         return fail((posted.has_begun ? "the remote agent's answer was rejected: "
                                       : "the remote agent cannot be reached: ") +
                     posted.text);
-      case outbound::Posted::Kind::lost:
+      case Came::lost:
         return lose(posted, has_begun, "the connection to the remote agent was lost: " + posted.text);
-      case outbound::Posted::Kind::refused:
+      case Came::refused:
         return take_refusal(posted);
-      case outbound::Posted::Kind::answered:
+      case Came::answered:
         break;
     }
     if (!posted.answer.content_type.starts_with("text/event-stream"))
@@ -322,7 +323,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
 
   // Makes the request again after a pause.
   void try_again(const outbound::Posted& posted, const std::string& why) {
-    const bool is_there = posted.kind == outbound::Posted::Kind::refused;  // if only to say that it is busy
+    const bool is_there = posted.kind == Came::refused;  // if only to say that it is busy
     if (!give_up_at_) give_up_at_ = Clock::now() + kRunFirstContact;
     const auto last = is_there || may_have_sent_ ? deadline_ : std::min(*give_up_at_, deadline_);
     const auto pause = backoff_.after({posted.retry_after, posted.held}, until_time(last));

@@ -189,8 +189,9 @@ class ModelAnswerReading {
     return false;
   }
 
-  // Once the answer has begun, another attempt is worthwhile whatever the reason. A card may forbid attempts
-  // after a break, and few are made. So an answer of which nothing was shown has not begun for a busy server.
+  // Once the answer has begun, another attempt is worthwhile whatever the reason. If the server is busy and
+  // has shown nothing, the answer has not begun: after a break few attempts are made, and a card may forbid
+  // them.
   void take_error(const AnswerError& error) {
     const bool has_begun = has_said_ || (answer_.pieces() > 0 && !error.busy);
     const Kind kind = has_begun ? Kind::broken_off : error.busy ? Kind::busy : Kind::refused;

@@ -56,7 +56,7 @@ PlanCall parse_call(const std::string& name);
 inline constexpr char kDoneLate[] = "done";  // the text of such a `gone`
 // The failure of a step whose input could not be made; it is not tried again, and its state is "failed".
 inline constexpr char kBadInput[] = "input";
-// The text with which the run ends an attempt as "canceled". The child, if there is one, is told to stop.
+// The text of an attempt that the run ends as "canceled". If the attempt has a child, the child is canceled.
 inline constexpr char kNotNeeded[] = "it was no longer needed";
 
 class PlanFacts {

@@ -354,8 +354,9 @@ bool PlanRun::has_failed(const PlanStep& step, const std::string& path) const {
   return has_ended && !last->end.failure.empty() && !is_tried_again(step, *last);
 }
 
-// The paths of the failed steps that undo themselves (OnFailure::compensate), the last one first. The
-// compensation of one may not have begun, if the walk was put off or the run given up when the step failed.
+// The paths of the failed steps that undo themselves (OnFailure::compensate), the last one first. A step's
+// compensation may not have begun yet: the walk that begins it may still have to wait, or the run may have
+// been given up in the turn in which the step failed.
 std::vector<std::string> PlanRun::undoing_themselves() const {
   std::vector<std::string> paths;
   if (!plan_.undoes) return paths;

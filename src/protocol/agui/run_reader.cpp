@@ -324,7 +324,7 @@ void RunReader::take_end(Value event, Pieces& out) {
     end.kind = RunEnd::Kind::interrupted;
     end.interrupts = std::move(asked_);
   }
-  // What is not known to be a success is none.
+  // An unknown outcome is not a success.
   if (end.kind == RunEnd::Kind::finished && !kind.empty() && kind != "success") {
     end.kind = RunEnd::Kind::failed;
     end.error = kind == "interrupt" ? "it asks a question that has no id, so that it cannot be answered"

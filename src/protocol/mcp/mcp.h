@@ -85,10 +85,10 @@ struct Arguments {
 };
 // Fails with a text for the model that made the call.
 //
-// Claude's clients send an object or a list as its JSON in a text now and then, whatever its declared type
-// is. Such a text counts as what it stands for.
+// Claude's clients sometimes send an object or a list as a text with its JSON, whatever its declared type is.
+// Such a text counts as the object or list.
 base::Result<Arguments> read_arguments(json::Value arguments);
-// The object of arguments, with what such texts stand for in their places.
+// The object of arguments with such texts replaced by their objects and lists.
 std::string unquoted(json::Value arguments);
 // Writes a JSON Schema whose values `read_arguments` accepts. Every argument has one type, because Gemini CLI
 // leaves out a tool with an argument without a type. So `data` is declared as an object, although

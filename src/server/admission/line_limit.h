@@ -1,4 +1,4 @@
-// LineLimit: how many lines of one kind the log gets in a minute, whoever causes them. A limit for each
+// LineLimit: bounds the lines of one kind in the log for each minute, over all clients. A limit for each
 // network alone bounds nothing, because one client may have thousands of IPv6 networks.
 //
 // Threads: any.
@@ -17,9 +17,9 @@ class LineLimit {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Whether the log may get one more line. If lines were left out in the last minute that had any, the first
-  // line of the next one comes after another that counts them. `kind`: why clients are refused.
-  bool take(std::string_view kind, Time now) {
+  // Counts a line, and returns whether the log may get it. If lines were left out in an earlier minute, first
+  // logs how many. `kind`: why clients are refused.
+  bool try_add(std::string_view kind, Time now) {
     int left_out = 0;
     const bool is_taken = minute_.with([&](Minute& minute) {
       if (now - minute.begin >= kMinute) {

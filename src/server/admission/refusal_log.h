@@ -40,7 +40,7 @@ class RefusalLog {
       }
       return ++minute.count == 1;
     });
-    if (!is_first || !limit_of(reason).take(reason, now)) return false;
+    if (!is_first || !limit_of(reason).try_add(reason, now)) return false;
     base::log_info({{"address", address.empty() ? "unknown" : address}},
                    "refused: {}; {} in the minute before", reason, before);
     return true;
@@ -62,7 +62,7 @@ class RefusalLog {
   }
 
   base::Guarded<std::map<std::pair<std::string, std::string_view>, Minute>> minutes_;
-  base::Guarded<std::map<std::string_view, LineLimit>> limits_;  // by reason, of which there are few
+  base::Guarded<std::map<std::string_view, LineLimit>> limits_;  // by reason; the program has few
 };
 
 }  // namespace baton::server

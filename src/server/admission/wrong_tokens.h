@@ -39,7 +39,7 @@ class WrongTokens {
       }
       return ++minute.tries;
     });
-    if (tries == 1 && lines_.take("an invalid token", now)) {
+    if (tries == 1 && lines_.try_add("an invalid token", now)) {
       base::log_warn({{"address", address.empty() ? "unknown" : address}},
                      "refused an invalid token{}{}; {} in the minute before", reason.empty() ? "" : ": ",
                      reason, before);

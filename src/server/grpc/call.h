@@ -3,13 +3,13 @@
 //
 // Threads: gRPC calls the On... functions on its own threads; `answer`, `open`, `fail` and `admit` come from
 // any. The source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a
-// time; the source is pulled again only when all it gave is written. What the client has not taken by then
-// counts for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another budget. A
-// client that takes nothing for http::Limits::stall_time, or up to twice that, loses its call. The kernel
-// counts taken bytes only for a connection. So while it takes bytes of other calls, it keeps the call for ten
-// times as long, once more for each 4 KiB of the message, and while its connection is full, which Connections
-// bounds. The source lives until OnDone, because it may hold the share of its last messages. Lifetime: gRPC
-// uses it until OnDone; the A2aCall that answers it may hold it longer.
+// time; the source is pulled again only when all it gave is written. Bytes that the client has not taken by
+// then counts for http::Limits::unsent_max, as over HTTP, unless it is an answer with a share of another
+// budget. A client that takes nothing for http::Limits::stall_time, or up to twice that, loses its call. The
+// kernel counts taken bytes only for a connection. So while it takes bytes of other calls, it keeps the call
+// for ten times as long, once more for each 4 KiB of the message, and while its connection is full, which
+// Connections bounds. The source lives until OnDone, because it may hold the share of its last messages.
+// Lifetime: gRPC uses it until OnDone; the A2aCall that answers it may hold it longer.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>

@@ -327,7 +327,7 @@ void SignIn::redeem(const ExchangePtr& exchange, const std::string& origin, cons
   const auto id_token = uses_.provider.redeem(
       {parameter(exchange->request(), "code"), begun.verifier, origin + std::string(kCallback)});
   if (id_token) return welcome(exchange, origin, begun, *id_token, true);
-  if (may_log(begun.way, "a sign-in for which the authorization server gave no ID token"))
+  if (may_log(begun.way, "a sign-in without an ID token of the authorization server"))
     spdlog::warn("sign-in: the authorization server gave no ID token: {}", reason_of(id_token.error()));
   exchange->reply(begun.ending(page_of_failure(
       502, "The authorization server did not complete the sign-in. Sign in again.", begun.way.place)));

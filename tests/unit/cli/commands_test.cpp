@@ -27,7 +27,7 @@ TEST_CASE("Operator's commands: an error about a member of the API names the opt
   CHECK(error_of_option("attempts_min: is too long") == "--attempts: is too long");
   CHECK(error_of_option("overlapSeconds: must be less") == "--overlap: must be less");
   CHECK_FALSE(error_of_option("agent: is too long"));
-  CHECK_FALSE(error_of_option("children of the task go on"));
+  CHECK_FALSE(error_of_option("children of the task still run"));
 }
 
 TEST_CASE("Exit codes: every state has its own meaning for a script") {

@@ -27,7 +27,7 @@ Result<Part> read_file_before_v1(json::Value file) {
   part.media_type = first_of(file, {"mimeType", "mime_type"}).str();
   const json::Value bytes = first_of(file, {"bytes", "data", "fileWithBytes", "file_with_bytes"});
   const json::Value uri = first_of(file, {"uri", "fileWithUri", "file_with_uri"});
-  // Some servers write empty texts for what is not there.
+  // Some servers write an empty text for an absent member.
   const bool has_bytes = bytes.is_string() && (!bytes.string().empty() || uri.string().empty());
   if (has_bytes) {
     auto base64 = base::normalize_base64(bytes.string());

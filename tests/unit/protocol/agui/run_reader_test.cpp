@@ -135,7 +135,7 @@ TEST_CASE("RunReader: a call is reported at its end, its result, another chunk o
         Lines{R"(call 3 h "no json")", "call 4 i {}", "begin s", "call 5 j {}"});
 }
 
-TEST_CASE("RunReader: chunks of a call go on after events beside it, and after a beginning of its own") {
+TEST_CASE("RunReader: chunks continue a call after unrelated events, and after TOOL_CALL_START") {
   Bench between, begun;
   CHECK(between.take({R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","toolCallName":"f","delta":"{\"a\""})",
                       R"({"type":"RAW","event":{}})",
