@@ -38,6 +38,7 @@ task::Json arguments_of(std::string text) {
 }
 
 std::string text_of(Value content) {
+  if (content.absent()) return {};
   return content.is_string() ? content.str() : std::string(content.raw());
 }
 

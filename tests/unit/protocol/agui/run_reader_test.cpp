@@ -185,6 +185,25 @@ TEST_CASE("RunReader: a successful run ends with its result and usage, and later
   CHECK(bench.reader.end()->result.text == "[1]");
 }
 
+TEST_CASE("RunReader: members that are null are like absent ones") {
+  Bench bench;
+  CHECK(
+      bench.take({R"({"type":"RUN_STARTED","runId":"","parentRunId":null,"input":null,"timestamp":null})",
+                  R"({"type":"TEXT_MESSAGE_START","messageId":"a","role":null,"rawEvent":null})",
+                  R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":"x","rawEvent":null})",
+                  R"({"type":"TEXT_MESSAGE_CHUNK","messageId":null,"delta":null})",
+                  R"({"type":"TOOL_CALL_START","toolCallId":"1","toolCallName":"f","parentMessageId":null})",
+                  R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","toolCallName":null,"delta":null})",
+                  R"({"type":"TOOL_CALL_RESULT","toolCallId":"1","content":null,"error":null,"role":null})",
+                  R"({"type":"STATE_DELTA","delta":null})", R"({"type":"STEP_STARTED","stepName":null})",
+                  R"({"type":"MESSAGES_SNAPSHOT","messages":null})",
+                  R"({"type":"RUN_FINISHED","result":null,"outcome":null,"interrupt":null,"usage":null})"}) ==
+      Lines{"text a x", "call 1 f {}", R"(result 1 "")", "part"});
+  REQUIRE(bench.reader.end().has_value());
+  CHECK(bench.reader.end()->kind == RunEnd::Kind::finished);
+  CHECK(bench.reader.end()->result.empty());
+}
+
 TEST_CASE("RunReader: a run ends with interrupts, cancelled, or with an error") {
   Bench asked, cancelled, failed;
   asked.take({R"({"type":"RUN_FINISHED","outcome":{"type":"interrupt","interrupts":[
