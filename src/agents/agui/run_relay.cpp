@@ -10,6 +10,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "outbound/refusal.h"
+#include "protocol/chat/tools.h"
 
 namespace baton::agents {
 namespace {
@@ -131,6 +132,14 @@ RunRelay::RunRelay(const Turn& input, TurnOutput& turn, std::size_t arguments_ma
       arguments_max_(arguments_max) {
   for (const task::Message& message : input.history) earlier_ids_.insert(message.id.value);
   for (const task::Artifact& artifact : input.artifacts) earlier_texts_.insert(task::text_of(artifact.parts));
+  const auto note_results = [&](const task::Message& message) {
+    if (message.role != task::Role::user) return;
+    const auto results = protocol::chat::tool_results_in(message);
+    if (results.empty()) answered_.clear();
+    for (const task::ToolResult& result : results) answered_.insert(call_ids_.own(result.id));
+  };
+  for (const task::Message& message : input.history) note_results(message);
+  note_results(input.message);
 }
 
 void RunRelay::tell(protocol::agui::RunPiece piece) {
@@ -165,6 +174,8 @@ void RunRelay::tell_one(const RunSnapshot& snapshot) {
     refusal_ = "it sends too many snapshots of its messages";
     return;
   }
+  keep_shown_call(snapshot);
+  if (!refusal_.empty()) return;
   std::set<std::string> ids, kept;
   for (const RunText& message : snapshot.said) ids.insert(message.message);
   std::optional<std::map<TextMark, std::string>> renamed;
@@ -237,14 +248,37 @@ void RunRelay::tell_one(task::EventBody body) {
 
 void RunRelay::keep_call(task::ToolCall call) {
   if (!client_call_places_.try_emplace(call.id, next_call_).second) return;  // a duplicate
-  client_bytes_ += bytes_of_call(call);
+  count_call(call);
   client_calls_.emplace(next_call_++, std::move(call));
+}
+
+// The last snapshot decides, as in AG-UI's own clients.
+void RunRelay::keep_shown_call(const RunSnapshot& snapshot) {
+  if (shown_call_) client_bytes_ -= bytes_of_call(*shown_call_);
+  shown_call_.reset();
+  const auto is_open = [&](const task::ToolCall& call) {
+    return client_tools_.contains(call.name) && call.id.size() <= kIdMax && !answered_.contains(call.id);
+  };
+  const auto open = std::ranges::find_if(snapshot.calls, is_open);
+  if (open == snapshot.calls.end()) return;
+  shown_call_ = *open;
+  shown_call_->by_client = true;
+  count_call(*open);
+}
+
+void RunRelay::count_call(const task::ToolCall& call) {
+  client_bytes_ += bytes_of_call(call);
   if (client_bytes_ <= arguments_max_) return;
   refusal_ = "the arguments of its client tool calls are larger than " + std::to_string(arguments_max_) +
              " bytes (outbound.tool_arguments_max)";
 }
 
 void RunRelay::tell_result(task::ToolResult result) {
+  if (result.id.size() <= kIdMax) answered_.insert(result.id);
+  if (shown_call_ && shown_call_->id == result.id) {
+    client_bytes_ -= bytes_of_call(*shown_call_);
+    keep_call(*std::exchange(shown_call_, std::nullopt));
+  }
   if (auto place = client_call_places_.extract(result.id)) {
     task::ToolCall call = std::move(client_calls_.extract(place.mapped()).mapped());
     client_bytes_ -= bytes_of_call(call);
@@ -284,9 +318,9 @@ Outcome RunRelay::outcome_of(const RunEnd& end) {
     case RunEnd::Kind::finished:
       break;
   }
-  if (!client_calls_.empty()) {
+  if (!client_calls_.empty() || shown_call_) {
     // Only the first call is passed on: the endpoint makes the others again if it still wants them.
-    task::ToolCall call = client_calls_.begin()->second;
+    task::ToolCall call = client_calls_.empty() ? *shown_call_ : client_calls_.begin()->second;
     call.id = call_ids_.begin(call.id);
     task::Message message = message_of(call);
     const std::string id = call.id;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -35,7 +36,7 @@ class RunRelay {
   bool has_told() const { return has_told_; }
   // Why the run must be given up; empty if it may continue.
   const std::string& refusal() const { return refusal_; }
-  // The bytes of client tool calls that are held.
+  // The bytes of the client tool calls that are held.
   std::size_t held() const { return client_bytes_; }
 
  private:
@@ -51,6 +52,8 @@ class RunRelay {
   Said* find_or_begin(const std::string& id);
   void say_whole(const std::string& id, const std::string& text);
   void keep_call(task::ToolCall call);
+  void keep_shown_call(const protocol::agui::RunSnapshot& snapshot);
+  void count_call(const task::ToolCall& call);
   void tell_result(task::ToolResult result);
   void emit(task::EventBody body);
   Outcome outcome_of(const protocol::agui::RunEnd& end);
@@ -65,6 +68,11 @@ class RunRelay {
   std::map<std::uint64_t, task::ToolCall> client_calls_;
   std::unordered_map<std::string, std::uint64_t> client_call_places_;
   std::uint64_t next_call_ = 0;
+  // The first open call of a client tool in the last snapshot. It matters only if events tell no open call.
+  std::optional<task::ToolCall> shown_call_;
+  // Calls with results: of this run, and of the caller since its last words. A snapshot may repeat such a
+  // call without its result.
+  std::set<std::string> answered_;
   std::size_t client_bytes_ = 0;
   const std::size_t arguments_max_;
   std::string refusal_;

@@ -42,22 +42,40 @@ std::string text_of(Value content) {
   return content.is_string() ? content.str() : std::string(content.raw());
 }
 
+void add_shown_calls(Value message, std::vector<task::ToolCall>& calls) {
+  const Value list = json::first_of(message, {"toolCalls", "tool_calls"});
+  if (!list.is_array()) return;
+  for (const Value call : list) {
+    const Value function = call["function"];
+    std::string id = call["id"].str(), name = function["name"].str();
+    if (id.empty() || name.empty()) continue;
+    calls.push_back({std::move(id), std::move(name), arguments_of(text_of(function["arguments"])), false});
+  }
+}
+
 RunSnapshot snapshot_of(Value messages) {
   RunSnapshot snapshot;
   if (!messages.is_array()) return snapshot;
+  std::set<std::string> answered;  // calls
   std::size_t place = 0;
   for (const Value message : messages) {
     ++place;
-    if (message["role"].string() == "user") {
-      snapshot.said.clear();
+    const std::string_view role = message["role"].string();
+    if (role == "user") {
+      snapshot = {};
       snapshot.has_user = true;
+      answered.clear();
     }
+    if (role == "tool") answered.insert(call_id(message).str());
+    if (role != "assistant") continue;
+    add_shown_calls(message, snapshot.calls);
     const std::string_view content = message["content"].string();
-    if (message["role"].string() != "assistant" || content.empty()) continue;
+    if (content.empty()) continue;
     std::string id = message["id"].str();
     if (id.empty() || id.size() > kMessageIdMax) id = "message " + std::to_string(place);
     snapshot.said.push_back({std::move(id), std::string(content), true});
   }
+  std::erase_if(snapshot.calls, [&](const task::ToolCall& call) { return answered.contains(call.id); });
   return snapshot;
 }
 

@@ -30,6 +30,8 @@ struct RunText {
 struct RunSnapshot {
   std::vector<RunText> said;
   bool has_user = false;  // it has a message of the user, so it is of the whole conversation
+  // The calls in these messages that have no result there. Some servers tell calls in snapshots only.
+  std::vector<task::ToolCall> calls = {};
 };
 struct RunReasoning {
   std::string delta;  // not empty

@@ -77,6 +77,97 @@ TEST_CASE("RunRelay: the turn asks for the first open client call, and a repeate
 using protocol::agui::RunSnapshot;
 using protocol::agui::RunText;
 
+namespace {
+
+// A snapshot whose only news are these calls.
+RunSnapshot shown(std::vector<task::ToolCall> calls) {
+  return {.said = {}, .has_user = true, .calls = std::move(calls)};
+}
+
+const task::ToolCall kPointA{"a", "point", {"{}"}, false}, kPointB{"b", "point", {"{}"}, false};
+
+}  // namespace
+
+TEST_CASE("RunRelay: a client call that only a snapshot tells is asked for, and no call is asked for twice") {
+  const auto asked_for = [](const std::function<void(RunRelay&)>& tell) -> std::string {
+    const auto sink = relayed(1'000, [&](RunRelay& relay) {
+      tell(relay);
+      relay.finish({});
+    });
+    const auto* asked = sink->outcome_as<agents::Asked>();
+    if (asked == nullptr) return {};
+    REQUIRE_FALSE(sink->events().empty());
+    const auto* call = std::get_if<task::ToolCall>(&sink->events().back());
+    REQUIRE(call != nullptr);
+    CHECK(call->by_client);
+    CHECK(call->id == asked->id);
+    return asked->id;
+  };
+  const task::ToolCall own{"o", "look", {"{}"}, false};
+  const task::EventBody result_of_a = task::ToolResult{"a", {"1"}, {}};
+  CHECK(asked_for([&](RunRelay& relay) { relay.tell(shown({own, kPointA, kPointB})); }) == "a");
+  CHECK(asked_for([&](RunRelay& relay) { relay.tell(shown({own})); }).empty());
+  // The last snapshot decides.
+  CHECK(asked_for([&](RunRelay& relay) {
+          relay.tell(shown({kPointA}));
+          relay.tell(shown({}));
+        }).empty());
+  // Events and a snapshot tell the same call.
+  CHECK(asked_for([&](RunRelay& relay) {
+          relay.tell(task::EventBody{kPointA});
+          relay.tell(shown({kPointA}));
+        }) == "a");
+  CHECK(asked_for([&](RunRelay& relay) {
+          relay.tell(task::EventBody{kPointA});
+          relay.tell(result_of_a);
+          relay.tell(shown({kPointA}));
+        }).empty());
+  CHECK(asked_for([&](RunRelay& relay) {
+          relay.tell(shown({kPointA}));
+          relay.tell(result_of_a);
+        }).empty());
+}
+
+TEST_CASE("RunRelay: a call in a snapshot that the caller has answered is not asked for again") {
+  const auto words = [](const std::string& text) {
+    task::Message message;
+    message.parts.push_back(task::Part::of_text(text));
+    return message;
+  };
+  task::Message result;
+  result.parts.push_back(task::Part::of_data({R"({"toolResult":{"id":"a~2","content":"1"}})"}));
+  agents::Turn turn = test::AgentBench::turn_of("hi");
+  turn.tools.text = R"([{"name":"point"}])";
+  turn.used_ids = std::make_shared<agents::UsedIds>(std::vector<std::string>{"a", "a~2"});
+  turn.message = result;
+  const auto asks = [&] {
+    const auto sink = relayed(turn, 1'000, [](RunRelay& relay) {
+      relay.tell(shown({kPointA}));
+      relay.finish({});
+    });
+    return sink->outcome_as<agents::Asked>() != nullptr;
+  };
+  CHECK_FALSE(asks());
+  // Since then the user has said something, and the endpoint uses the id again.
+  turn.history = {result};
+  turn.message = words("and now?");
+  CHECK(asks());
+}
+
+TEST_CASE("RunRelay: the call that a snapshot tells counts towards the limit, and the last one alone") {
+  (void)relayed(200, [](RunRelay& relay) {
+    for (int i = 0; i < 10; ++i) {
+      relay.tell(shown({{"c" + std::to_string(i), "point", {"\"" + std::string(100, 'x') + "\""}, false}}));
+      CHECK(relay.held() > 100);
+    }
+    relay.tell(shown({}));
+    CHECK(relay.held() == 0);
+    CHECK(relay.refusal().empty());
+    relay.tell(shown({{"d", "point", {"\"" + std::string(300, 'x') + "\""}, false}}));
+    CHECK(relay.refusal().find("200 bytes (outbound.tool_arguments_max)") != std::string::npos);
+  });
+}
+
 // The replies that a run makes of these pieces.
 std::vector<std::string> said(std::vector<protocol::agui::RunPiece> pieces) {
   const auto sink = relayed(1'000, [&](RunRelay& relay) {

@@ -25,6 +25,7 @@ struct Shown {
   std::string operator()(const RunSnapshot& snapshot) const {
     std::string all = snapshot.has_user ? "snapshot" : "part";
     for (const RunText& said : snapshot.said) all += ", " + said.message + " " + said.delta;
+    for (const task::ToolCall& call : snapshot.calls) all += ", " + (*this)(call);
     return all;
   }
   std::string operator()(const RunReasoning& reasoning) const { return "reasoning " + reasoning.delta; }
@@ -105,6 +106,21 @@ TEST_CASE("RunReader: a snapshot has what the agent has said since the last user
   CHECK(odd.take({R"({"type":"MESSAGES_SNAPSHOT","messages":{}})"}) == Lines{"part"});
   CHECK(odd.take({R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"c","delta":"y"})",
                   R"({"type":"MESSAGES_SNAPSHOT","messages":[]})"}) == Lines{"text c y", "text c .", "part"});
+}
+
+TEST_CASE("RunReader: a snapshot has the calls since the last user message that have no result there") {
+  Bench bench;
+  CHECK(bench.take({R"({"type":"MESSAGES_SNAPSHOT","messages":[
+            {"role":"assistant","id":"m1","toolCalls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]},
+            {"role":"user","content":"u"},
+            {"role":"assistant","id":"m2","content":"wait","toolCalls":[
+              {"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},
+              {"id":"2","type":"function","function":{"name":"g","arguments":"{}"}}]},
+            {"role":"tool","toolCallId":"2","content":"ok"},
+            {"role":"assistant","id":"m3","content":null,"tool_calls":[
+              {"id":"3","function":{"name":"h","arguments":null}}, {"id":"4"}, 7]},
+            {"role":"assistant","id":"m4","toolCalls":null}]})"}) ==
+        Lines{R"(snapshot, m2 wait, call 1 f {"a":1}, call 3 h {})"});
 }
 
 TEST_CASE("RunReader: reasoning is read under its new and its old event names") {
