@@ -35,6 +35,9 @@ constexpr milliseconds kRunRetryFirst{200}, kRunRetryMax{5'000};
 // How long a server that was never reached is retried. It is most likely absent; one that restarts comes
 // back sooner.
 constexpr std::chrono::seconds kRunFirstContact{30};
+// How long a stream may stay open after a run's end without another run. Servers that run an agent several
+// times for one request begin the next run at once, and all others end the stream.
+constexpr std::chrono::seconds kRunAfterEnd{2};
 constexpr int kRunBreaksMax = 5;  // runs of a turn whose stream may break off
 // Longer events are decoded elsewhere, so that other turns do not wait.
 constexpr std::size_t kRunDecodedHere = outbound::ByteBudget::kFree;
@@ -185,7 +188,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   }
 
   // Reads the events that wait, up to a long one, which another thread decodes and tells. Returns false if
-  // the run is over.
+  // the answer is refused.
   bool read() {
     while (!is_decoding_ && !waiting_.empty()) {
       event_ = std::move(waiting_.front());
@@ -196,10 +199,26 @@ class AguiTurn : public LoopTurn<AguiTurn> {
       }
       decode();
       if (std::string why = tell(); !why.empty()) return refuse(std::move(why));
-      if (reader_.end()) return false;
     }
-    if (!is_decoding_) intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
+    if (is_decoding_) return true;
+    intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
+    wait_for_another_run();
     return true;
+  }
+
+  void wait_for_another_run() {
+    stop_timer();
+    if (!reader_.end()) return;
+    timer_ = loop().after(kRunAfterEnd, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->run([](AguiTurn& turn) { turn.wait_no_longer(); });
+    });
+  }
+
+  void wait_no_longer() {
+    timer_ = 0;
+    if (is_decoding_) return;
+    if (is_paused_) return wait_for_another_run();
+    take_end({});
   }
 
   void decode_elsewhere() {
@@ -244,7 +263,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     is_decoding_ = false;
     const bool is_refused = !refusal_.empty();
     if (is_refused) refuse(std::exchange(refusal_, {}));
-    const bool goes_on = !is_refused && !reader_.end() && read();
+    const bool goes_on = !is_refused && read();
     if (is_over_ || is_decoding_) return;
     if (!goes_on || posted_) return conclude();
     wait_for_room(*this);
@@ -264,6 +283,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   // The request is over, and all that came of the answer is read.
   void conclude() {
     if (!posted_) posted_.emplace();  // nothing more is wanted of the server
+    stop_timer();
     call_.reset();
     right_.reset();
     intake_.keep(0);
@@ -388,9 +408,11 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   void release() {
     is_over_ = true;
     call_.reset();
-    loop().cancel(std::exchange(timer_, 0));
+    stop_timer();
     end_span(outbound::canceled().for_caller);
   }
+
+  void stop_timer() { loop().cancel(std::exchange(timer_, 0)); }
 
   void end_span(const std::string& error) {
     if (!span_) return;
@@ -417,7 +439,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   bool has_secret_ = false;
   bool may_have_sent_ = false;
   bool despite_breaker_ = false;
-  base::EventLoop::TimerId timer_ = 0;  // of the pause before the next request
+  base::EventLoop::TimerId timer_ = 0;  // of the pause before the next request, or after a run's end
 
   // The request that is being made, or will be.
   std::string body_;

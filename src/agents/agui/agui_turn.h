@@ -1,6 +1,7 @@
 // The executor `ag-ui`: an agent that is an AG-UI endpoint elsewhere.
 //
-// One turn of an AG-UI endpoint: one run there, whose thread is the context.
+// One turn of an AG-UI endpoint: one run there, whose thread is the context. If the answer has several runs,
+// as AG-UI's own clients allow, their output is the turn's, and the last one decides how the turn ends.
 //
 // The run has the same id and content in each attempt, but AG-UI cannot resume a run: a stream that ends
 // before the run does is a lost connection, and the card's `on_unknown` decides what happens then. If the

@@ -137,12 +137,21 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
     return base::fail(base::ErrorCode::invalid_argument,
                       "an event's messageId is longer than " + std::to_string(kMessageIdMax) + " bytes");
   }
+  const std::string_view type = event["type"].string();
+  if (type == "RUN_STARTED" && end_) begin_another();
   Pieces out;
-  if (!end_) take_event(event["type"].string(), event, out);
+  if (!end_) take_event(type, event, out);
   if (arguments_bytes_ + asked_bytes_ <= arguments_max_) return out;
   return base::fail(base::ErrorCode::too_large, "the arguments of its tool calls are larger than " +
                                                     std::to_string(arguments_max_) +
                                                     " bytes (outbound.tool_arguments_max)");
+}
+
+// How the run before ended no longer matters.
+void RunReader::begin_another() {
+  end_.reset();
+  asked_.clear();
+  asked_bytes_ = 0;
 }
 
 void RunReader::take_event(std::string_view type, Value event, Pieces& out) {

@@ -1,4 +1,4 @@
-// RunReader: a client of AG-UI. Reads the events of a run into events of a task.
+// RunReader: a client of AG-UI. Reads the events of one or more runs into events of a task.
 //
 // Servers leave out different events, so an event out of place is skipped. Only input that is not an event is
 // refused. The input is not trusted: the caller bounds the bytes of an event, and RunReader bounds the data
@@ -52,7 +52,7 @@ struct Interrupt {
 // question. The answer goes back as forwardedProps.command.resume.
 inline constexpr std::string_view kOnInterrupt = "on_interrupt";
 
-// How the run ended.
+// How a run ended.
 struct RunEnd {
   enum class Kind { finished, interrupted, cancelled, failed };
   Kind kind = Kind::finished;
@@ -67,12 +67,13 @@ class RunReader {
   explicit RunReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
   // Reads one event. Fails with parse_error or invalid_argument if it is not an event, and with too_large.
-  // After the end of the run further events are ignored.
+  // After the end of a run, events are ignored until another run begins, as runs may follow one another.
   base::Result<std::vector<RunPiece>> take(std::string_view json);
 
   // The bytes kept between events.
   std::size_t held() const { return arguments_bytes_ + asked_bytes_; }
 
+  // Of the last run; empty while it is under way.
   const std::optional<RunEnd>& end() const { return end_; }
 
  private:
@@ -82,6 +83,7 @@ class RunReader {
     std::size_t bytes() const { return 2 * id.size() + name.size() + arguments.size(); }
   };
 
+  void begin_another();
   void take_event(std::string_view type, json::Value event, Pieces& out);
   bool take_text(std::string_view type, json::Value event, Pieces& out);
   bool take_call(std::string_view type, json::Value event, Pieces& out);

@@ -161,6 +161,36 @@ TEST_CASE("AguiTurn: pings and marks that are no events of the protocol are pass
   CHECK(replies(*running.sink) == "ab");
 }
 
+TEST_CASE("AguiTurn: runs that follow one another in an answer are one turn, and the last decides its end") {
+  const std::string begin = "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n";
+  const std::string error = "data: {\"type\":\"RUN_ERROR\",\"message\":\"broke\"}\n\n";
+  const std::string large(100'000, 'x');
+  std::atomic<bool> fails{false};
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection,
+                   kHead + begin + said("a") + kEnd + begin + said(large) + (fails ? error : kEnd));
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(replies(*running.sink) == "a" + large);
+  fails = true;
+  const auto failed = bench.start();
+  REQUIRE(failed.sink->wait_finished());
+  CHECK(failed.sink->ending() == "broke");
+}
+
+TEST_CASE("AguiTurn: a server that keeps the stream open after its run does not keep the turn open") {
+  Bench bench([&](RawServer& self, int connection) {
+    RawServer::say(connection, kHead + said("a") + kEnd);
+    self.be_silent(connection);
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(replies(*running.sink) == "a");
+}
+
 TEST_CASE("AguiTurn: a long event is told without the loop, and a cancel waits until it is told") {
   const std::string large(100'000, 'x');
   Bench bench([&](RawServer& self, int connection) {

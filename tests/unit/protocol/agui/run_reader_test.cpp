@@ -201,6 +201,27 @@ TEST_CASE("RunReader: a successful run ends with its result and usage, and later
   CHECK(bench.reader.end()->result.text == "[1]");
 }
 
+TEST_CASE("RunReader: a run that follows another is read, and decides how both have ended") {
+  Bench bench;
+  CHECK(bench.take({R"({"type":"RUN_STARTED","runId":"1"})",
+                    R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"a","delta":"one"})",
+                    R"({"type":"CUSTOM","name":"on_interrupt","value":"Sure?"})",
+                    R"({"type":"RUN_FINISHED","runId":"1"})",
+                    R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"b","delta":"between"})"}) ==
+        Lines{"text a one"});
+  REQUIRE(bench.reader.end().has_value());
+  CHECK(bench.reader.end()->kind == RunEnd::Kind::interrupted);
+  CHECK(bench.take({R"({"type":"RUN_STARTED","runId":"2"})",
+                    R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"c","delta":"two"})"}) ==
+        Lines{"text c two"});
+  CHECK_FALSE(bench.reader.end().has_value());
+  CHECK(bench.reader.held() == 0);
+  bench.take({R"({"type":"RUN_FINISHED","runId":"2","result":2})"});
+  REQUIRE(bench.reader.end().has_value());
+  CHECK(bench.reader.end()->kind == RunEnd::Kind::finished);
+  CHECK(bench.reader.end()->result.text == "2");
+}
+
 TEST_CASE("RunReader: members that are null are like absent ones") {
   Bench bench;
   CHECK(
