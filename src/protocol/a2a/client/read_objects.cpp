@@ -20,6 +20,11 @@ using task::Part;
 constexpr std::size_t kReadIdMax = 1024;
 constexpr std::int64_t kIndexMax = 1'000'000;
 
+// An empty object is none: the SDK for Java writes one in each part, artifact and event that has no metadata.
+task::Json object_or_absent(json::Value value) {
+  return value.is_object() && value.size() > 0 ? value.json() : task::Json{};
+}
+
 Result<Part> read_file_before_v1(json::Value file) {
   if (!file.is_object()) return wrong("file: must be an object");
   Part part;
@@ -60,7 +65,7 @@ Result<Part> read_data_part(json::Value data, json::Value metadata, task::Json& 
 Result<Part> read_part_before_v1(json::Value value, bool nested) {
   if (!value.is_object()) return wrong("must be an object");
   const json::Value metadata = value["metadata"], data = value["data"];
-  task::Json kept = metadata.is_object() ? metadata.json() : task::Json{};
+  task::Json kept = object_or_absent(metadata);
   Result<Part> part = Part{};
   const bool is_empty = value["text"].string().empty() && !(value["file"].absent() && data.absent());
   if (value["text"].is_string() && !is_empty) {
@@ -74,10 +79,6 @@ Result<Part> read_part_before_v1(json::Value value, bool nested) {
   }
   if (part) part->metadata = std::move(kept);
   return part;
-}
-
-task::Json object_or_absent(json::Value value) {
-  return value.is_object() ? value.json() : task::Json{};
 }
 
 std::vector<std::string> texts_in(json::Value list) {
@@ -178,8 +179,10 @@ Result<std::vector<task::Part>> ObjectReader::read_parts(json::Value owner) cons
   if (list.size() > items_max_) return fail(too_many_items(items_max_).error());
   std::vector<task::Part> parts;
   const auto done = read_each(list, "parts", parts, [&](json::Value part) {
-    return shape_ == PartShape::v1_0 ? v1::read_part(part)
-                                     : read_part_before_v1(part, shape_ == PartShape::proto_v0_3);
+    if (shape_ != PartShape::v1_0) return read_part_before_v1(part, shape_ == PartShape::proto_v0_3);
+    auto read = v1::read_part(part);
+    if (read) read->metadata = object_or_absent(part["metadata"]);
+    return read;
   });
   if (!done) return fail(done.error());
   return parts;

@@ -276,6 +276,25 @@ TEST_CASE("Client dialects: parts that are left out or null are none, and empty 
   CHECK(filled.artifact.parts[2] == task::Part::of_text(""));
 }
 
+// As the SDK for Java writes what has no metadata.
+TEST_CASE("Client dialects: empty metadata is none") {
+  const auto piece = update_of<ArtifactUpdate>(
+      v1(), R"({"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","name":"",
+      "description":"","parts":[{"text":"hi","metadata":{},"filename":"","mediaType":""}],"metadata":{},
+      "extensions":[]},"append":false,"lastChunk":true,"metadata":{}}})");
+  REQUIRE(piece.artifact.parts.size() == 1);
+  CHECK(piece.artifact.parts[0] == task::Part::of_text("hi"));
+  CHECK(piece.artifact.metadata.empty());
+  const auto note = update_of<StatusUpdate>(
+      rpc_v0_3(),
+      R"({"kind":"status-update","taskId":"t","status":{"state":"working","message":{"messageId":"m",
+      "role":"agent","parts":[{"kind":"text","text":"hi","metadata":{}}],"metadata":{}}},"metadata":{}})");
+  CHECK(note.metadata.empty());
+  REQUIRE(note.status.message.has_value());
+  CHECK(note.status.message->metadata.empty());
+  CHECK(note.status.message->parts.at(0) == task::Part::of_text("hi"));
+}
+
 // As spring-ai-ascend answers GetTask.
 TEST_CASE("Client dialects: a task that is wrapped like the answer to a send is read") {
   const json::Document document = parsed(
