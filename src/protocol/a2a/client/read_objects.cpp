@@ -212,7 +212,10 @@ Result<MessageReply> ObjectReader::read_message(json::Value value) const {
 Result<task::Status> ObjectReader::read_status(json::Value value) const {
   if (!value.is_object()) return wrong("status: must be an object");
   const json::Value state = value["state"];
-  if (!state.is_string() && !state.is_number()) return wrong("status.state: must be a string");
+  // ProtoJSON leaves out the state 0, which the SDK for Python before 0.3.23 sends for a rejected task.
+  const bool is_unspecified = shape_ != PartShape::tagged && state.absent();
+  if (!is_unspecified && !state.is_string() && !state.is_number())
+    return wrong("status.state: must be a string");
   task::Status status;
   status.state = read_state(state);
   status.at = base::parse_rfc3339(value["timestamp"].string()).value_or(base::Timestamp{});

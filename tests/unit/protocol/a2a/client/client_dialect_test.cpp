@@ -187,6 +187,19 @@ TEST_CASE("Client dialects: every state has a meaning in every spelling, an unkn
   }
 }
 
+TEST_CASE("Client dialects: a state that ProtoJSON leaves out is a failure with its reason") {
+  for (const ClientDialect* dialect : {&rest_v0_3(), &v1()}) {
+    const char* const parts = dialect == &v1() ? "parts" : "content";
+    const auto update = update_of<StatusUpdate>(
+        *dialect,
+        R"({"statusUpdate":{"taskId":"t","status":{"message":{"messageId":"m","role":"ROLE_AGENT",")" +
+            std::string(parts) + R"(":[{"text":"not my trade"}]}},"final":true}})");
+    CHECK(update.status.state == State::failed);
+    REQUIRE(update.status.message.has_value());
+    CHECK(task::text_of(*update.status.message) == "not my trade");
+  }
+}
+
 TEST_CASE("A2A 0.1 client: forms that only hand-written servers send are read") {
   const auto message = update_of<StatusUpdate>(
       old(), R"({"id":1,"status":{"state":"working","timestamp":"2025-04-02T16:59:25.331844",
