@@ -37,9 +37,17 @@ task::Json arguments_of(std::string text) {
   return {std::move(text)};
 }
 
+// Returns a text, also one in parts, as a tool's result may be in AG-UI 1.0, or the JSON of anything else.
 std::string text_of(Value content) {
   if (content.absent()) return {};
-  return content.is_string() ? content.str() : std::string(content.raw());
+  if (content.is_string()) return content.str();
+  if (!content.is_array() || content.size() == 0) return std::string(content.raw());
+  std::string text;
+  for (const Value part : content) {
+    if (part["type"].string() != "text" || !part["text"].is_string()) return std::string(content.raw());
+    text.append(text.empty() ? "" : "\n").append(part["text"].string());
+  }
+  return text;
 }
 
 void add_shown_calls(Value message, std::vector<task::ToolCall>& calls) {

@@ -133,6 +133,18 @@ TEST_CASE("RunReader: reasoning is read under its new and its old event names") 
         Lines{"reasoning 1", "reasoning 2", "reasoning 3"});
 }
 
+TEST_CASE("RunReader: a result in parts that are texts is a text, and any other is its JSON") {
+  Bench bench;
+  const auto result = [](const std::string& content) {
+    return R"({"type":"TOOL_CALL_RESULT","toolCallId":"1","content":)" + content + "}";
+  };
+  CHECK(
+      bench.take({result(R"([{"type":"text","text":"a"},{"type":"text","text":"b","id":"p"}])"),
+                  result(R"([{"type":"text","text":"a"},{"type":"image"}])"), result("[]"), result("[7]")}) ==
+      Lines{R"(result 1 "a\nb")", R"(result 1 "[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"image\"}]")",
+            R"(result 1 "[]")", R"(result 1 "[7]")"});
+}
+
 TEST_CASE("RunReader: a call is reported at its end, its result, another chunk or the run's end") {
   Bench bench;
   CHECK(bench.take({R"({"type":"TOOL_CALL_START","toolCallId":"1","toolCallName":"f"})",
