@@ -23,9 +23,9 @@ std::vector<std::string> init_languages();
 std::vector<std::string> init_kinds();
 
 struct CheckOptions {
-  std::string folder = "agent-cards";  // of agents, or of one agent
-  std::string turn;                    // the message of a turn to run; empty: none
-  bool allow_missing = false;          // accept cards that name agents which are not in the folder
+  std::string folder;          // of agents, or of one agent
+  std::string turn;            // the message of a turn to run; empty: none
+  bool allow_missing = false;  // accept cards that name agents which are not in the folder
   bool json = false;
 };
 // Returns 0 if all cards are valid and the turn, if any, completed; 1 if a card is wrong or the turn failed.
@@ -60,7 +60,7 @@ int run_command(const RunOptions& options);
 
 struct ReplayOptions {
   std::string database = "baton.db";
-  std::string agents = "agent-cards";  // the folder of agents, with the code to run
+  std::string agents;  // the folder of agents, with the code to run
   std::string task;
   std::string agent;  // the task's; may be empty if only one agent has a task with that id
   int turn = 0;       // counted by the caller's messages, from 1; 0: the last

@@ -2,9 +2,12 @@
 #include "base/text.h"
 #include "cli/agent_commands.h"
 #include "cli/client_options.h"
+#include "cli/dev_folder.h"
 
 namespace baton::cli {
 namespace {
+
+constexpr const char* kTestedFolder = "A folder of agents, or an agent's own (agent-cards, or else agents)";
 
 class AgentProgram {
  public:
@@ -32,6 +35,11 @@ class AgentProgram {
     command->callback([options = options_, ran = ran_, run_it] { ran(run_it(*options)); });
   }
 
+  // A command that is not told which agents it is about is about the author's own, like `dev`.
+  static void choose_own(std::string& folder) {
+    if (folder.empty()) folder = own_agents_folder();
+  }
+
   void add_init() {
     CLI::App* command = app_.add_subcommand("init", "Create an agent in a new folder");
     command
@@ -50,8 +58,7 @@ class AgentProgram {
 
   void add_check() {
     CLI::App* command = app_.add_subcommand("check", "Check agents' cards, plans and programs");
-    command->add_option("folder", options_->check.folder,
-                        "A folder of agents, or an agent's own (" + options_->check.folder + ")");
+    command->add_option("folder", options_->check.folder, kTestedFolder);
     command->add_option("--turn", options_->check.turn, "Also run one turn of the agent with this message");
     command->add_flag("--allow-missing", options_->check.allow_missing,
                       "Only warn about agents that plans and models name but the folder does not contain");
@@ -60,18 +67,24 @@ class AgentProgram {
     command->footer(
         "Exit codes: 0 everything is valid, 1 a card is invalid or the turn failed, 2 there are no "
         "cards;\nothers as for `send`. Without --turn nothing is started.\n");
-    on_run(command, [](const Options& options) { return check_command(options.check); });
+    on_run(command, [](Options& options) {
+      choose_own(options.check.folder);
+      return check_command(options.check);
+    });
   }
 
   void add_test() {
     CLI::App* command = app_.add_subcommand("test", "Test agents with the conversations in their folders");
-    command->add_option("folder", options_->test.folder, "A folder of agents, or an agent's own")->required();
+    command->add_option("folder", options_->test.folder, kTestedFolder);
     command->add_option("--conversations", options_->test.file,
                         "The file; without it, conversations.json in the folder");
     command->add_option("--junit", options_->test.junit, "Also write the result as JUnit XML");
     command->footer(
         "Exit codes: 0 all tests passed, 1 a test failed, 2 there is nothing to run, or it is invalid.\n");
-    on_run(command, [](const Options& options) { return test_command(options.test); });
+    on_run(command, [](Options& options) {
+      choose_own(options.test.folder);
+      return test_command(options.test);
+    });
   }
 
   void add_chat() {
@@ -96,13 +109,16 @@ class AgentProgram {
         ->add_option("--db", replay.database, "The SQLite database, which a server may be using (baton.db)")
         ->envname("BATON_DB");
     command->add_option("--agents", replay.agents,
-                        "Folder that contains one folder for each agent (agent-cards)");
+                        "Folder that contains one folder for each agent (agent-cards, or else agents)");
     command->add_flag("--json", replay.json, "Print JSON lines instead of text");
     command->footer(
         "Child tasks are created again, and webhooks are not called. History that a client sent along is no "
         "longer\navailable: the turn gets Baton's record.\n" +
         std::string(kExitCodes));
-    on_run(command, [](const Options& options) { return replay_command(options.replay); });
+    on_run(command, [](Options& options) {
+      choose_own(options.replay.agents);
+      return replay_command(options.replay);
+    });
   }
 
   void add_run() {

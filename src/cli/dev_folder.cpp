@@ -21,6 +21,10 @@ bool has_an_agent(const fs::path& folder) {
 
 }  // namespace
 
+std::string own_agents_folder() {
+  return !has_an_agent("agent-cards") && has_an_agent("agents") ? "agents" : "agent-cards";
+}
+
 DevFolder find_dev_folder() {
   if (has_an_agent("agent-cards")) return {};
   const auto& unpacked = base::unpacked();

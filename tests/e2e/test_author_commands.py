@@ -72,6 +72,14 @@ class Check(FolderCase):
         self.write_card("upper", CARD)
         self.assertEqual(self.run_baton("check"), (DONE, "1 agent: 0 errors, 0 warnings\n", ""))
 
+    def test_without_a_folder_the_agents_that_dev_would_serve_are_checked_and_tested(self):
+        self.assertEqual(self.run_baton("init", "agents/mine")[0], DONE)
+        self.assertEqual(self.run_baton("check"), (DONE, "1 agent: 0 errors, 0 warnings\n", ""))
+        code, out, said = self.run_baton("test")
+        self.assertEqual((code, out.splitlines()[-1]), (DONE, "1 passed, 0 failed"), said)
+        self.write_card("upper", "{}")
+        self.assertEqual(self.run_baton("check")[0], FAILED)
+
     def test_shipped_agents_are_right(self):
         code, out, _ = self.run_baton("check", str(harness.SHIPPED))
         self.assertEqual((code, ": error: " in out), (DONE, False), out)
