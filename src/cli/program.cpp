@@ -52,7 +52,7 @@ constexpr const char* kOverview =
     "Write an agent\n"
     "  init FOLDER         create an agent: a folder with a card, a program and a test\n"
     "  dev [FOLDER]        serve agents while you write them\n"
-    "  test FOLDER         test agents with the conversations in their folders\n"
+    "  test [FOLDER]       test agents with the conversations in their folders\n"
     "  check [FOLDER]      find mistakes in cards, plans and programs\n"
     "  run PROGRAM         talk to a program that has no card yet\n"
     "\n"
@@ -171,6 +171,9 @@ class Program {
   Program() : app_("Baton puts any agent behind standard protocols, and keeps its tasks on disk.", "baton") {
     app_.formatter(std::make_shared<HelpFormatter>());
     app_.require_subcommand(1);
+    app_.failure_message([this](const CLI::App*, const CLI::Error& error) {
+      return "baton: " + std::string(error.what()) + "; see " + chosen_words() + " --help\n";
+    });
     app_.set_version_flag("--version", app::version_text());
     add_serve();
     add_dev();
@@ -214,6 +217,16 @@ class Program {
       if (!command->get_subcommands(all).empty()) chosen = command;
     }
     return *chosen;
+  }
+
+  // Returns the words of the chosen command, such as "baton db backup".
+  std::string chosen_words() const {
+    std::string words = app_.get_name();
+    for (const CLI::App* command = &app_; !command->get_subcommands().empty();) {
+      command = command->get_subcommands().front();
+      words += " " + command->get_name();
+    }
+    return words;
   }
 
   // Reports unknown words, with the nearest known name.

@@ -196,6 +196,13 @@ class Cli(harness.ServerCase):
             with self.subTest(words):
                 self.assertEqual(self.run_baton(*words)[0], USAGE)
 
+    def test_a_word_that_is_missing_is_named_with_the_help_of_its_command(self):
+        for words in (["init"], ["ops", "pause"]):
+            with self.subTest(words):
+                done = subprocess.run([harness.PROGRAM, *words], capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+                self.assertRegex(done.stderr, rf"\Abaton: (folder|agent) is required; see baton {' '.join(words)} --help\n\Z")
+
     def test_help_and_version(self):
         for words in (["--help"], ["send", "--help"], ["--version"]):
             done = subprocess.run([harness.PROGRAM, *words], capture_output=True, text=True, check=True)
