@@ -13,6 +13,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -161,12 +163,27 @@ bool passes(int error) {
   return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM;
 }
 
-tl::unexpected<base::Error> cannot_start(const Command& command, int error) {
+// Returns why exec failed. For the system, a program whose interpreter is missing is missing itself.
+std::string reason_of_exec(const Command& command, int error) {
+  std::error_code none;
+  const std::filesystem::path folder = command.folder;
+  if (error != ENOENT || !std::filesystem::is_directory(folder, none)) return strerrordesc_np(error);
+  if (std::filesystem::exists(folder / find_program(command), none))
+    return "the interpreter that its first line names was not found";
+  const bool is_path = command.words.front().find('/') != std::string::npos;
+  return is_path ? strerrordesc_np(error) : "it was not found in PATH or in the agent's folder";
+}
+
+tl::unexpected<base::Error> cannot_start(const Command& command, int error, const std::string& reason) {
   const std::string& program = command.words.front();
   const std::string name = program.substr(program.rfind('/') + 1);
   const auto code = passes(error) ? base::ErrorCode::overloaded : base::ErrorCode::unavailable;
-  return base::fail(code, "cannot start " + name + ": " + strerrordesc_np(error),
-                    "cannot start " + program + " in " + command.folder + ": " + strerrordesc_np(error));
+  return base::fail(code, "cannot start " + name + ": " + reason,
+                    "cannot start " + program + " in " + command.folder + ": " + reason);
+}
+
+tl::unexpected<base::Error> cannot_start(const Command& command, int error) {
+  return cannot_start(command, error, strerrordesc_np(error));
 }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
@@ -216,7 +233,7 @@ base::Result<Child> spawn(const Command& command) {
   while (got < 0 && errno == EINTR);
   if (got == sizeof error) {
     reap(pid);
-    return cannot_start(command, error);
+    return cannot_start(command, error, reason_of_exec(command, error));
   }
   Child child;
   child.pid = pid;

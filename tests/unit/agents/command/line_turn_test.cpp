@@ -262,7 +262,17 @@ TEST_CASE("LineTurn: a missing program fails the turn, and the error shows no pa
   CHECK(bench.run("x")->ending() == "cannot start agent-x: No such file or directory");
   AgentBench other;
   other.settings.command = {"no-such-program-here"};
-  CHECK(other.run("x")->ending() == "cannot start no-such-program-here: No such file or directory");
+  CHECK(other.run("x")->ending() ==
+        "cannot start no-such-program-here: it was not found in PATH or in the agent's folder");
+}
+
+TEST_CASE("LineTurn: a program whose interpreter is missing fails the turn with that reason") {
+  AgentBench bench;
+  const auto file = bench.folder.write("agent.py", "#!/usr/bin/no-such-interpreter\n");
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  bench.settings.command = {"./agent.py"};
+  CHECK(bench.run("x")->ending() ==
+        "cannot start agent.py: the interpreter that its first line names was not found");
 }
 
 TEST_CASE("LineTurn: a program beside the card is found") {

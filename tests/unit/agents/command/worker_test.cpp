@@ -111,7 +111,8 @@ TEST_CASE("Worker: workers that die at their start fail turns in the end and are
 TEST_CASE("Worker: a missing program fails the turn at once") {
   WorkerBench bench;
   bench.settings.command = {"no-such-program-here"};
-  CHECK(bench.work("x")->ending() == "cannot start no-such-program-here: No such file or directory");
+  CHECK(bench.work("x")->ending() ==
+        "cannot start no-such-program-here: it was not found in PATH or in the agent's folder");
 }
 
 TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the next turn works") {
