@@ -1,6 +1,7 @@
 // `run`: serves a program without a card as an agent for a conversation in the terminal.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -45,7 +46,7 @@ bool is_executable(const fs::path& file) {
 
 // Looks where a shell would: at the path, or for a name without a slash in the folders of PATH.
 bool can_be_found(const std::string& program) {
-  if (program.find('/') != std::string::npos) return fs::exists(program);
+  if (program.find('/') != std::string::npos) return fs::exists(program) && !fs::is_directory(program);
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
@@ -58,21 +59,26 @@ bool can_be_found(const std::string& program) {
 struct Script {
   std::vector<std::string> command;  // its source is named relative to the agent's folder
   fs::path file;                     // its source; empty: no word of the command is a file
+  std::size_t place = 0;             // of the source among the words
 };
+
+std::string why_not_found(const std::string& program) {
+  if (!fs::is_directory(program)) return program + ": file not found, and no program with this name in PATH";
+  return program + " is a folder; baton dev and baton test serve and test the agents in a folder";
+}
 
 // Treats the first word that is a file as the program's source.
 Result<Script> read_program(const std::vector<std::string>& words) {
   Script program{words, {}};
-  for (std::string& word : program.command) {
-    if (!fs::is_regular_file(word)) continue;
-    program.file = fs::absolute(word).lexically_normal();
-    word = program.file.filename().string();
-    break;
+  const auto source = std::ranges::find_if(words, [](const auto& word) { return fs::is_regular_file(word); });
+  if (source != words.end()) {
+    program.file = fs::absolute(*source).lexically_normal();
+    program.place = static_cast<std::size_t>(source - words.begin());
+    program.command[program.place] = program.file.filename().string();
   }
   if (program.file.empty() || program.command.front() != program.file.filename()) {
     if (can_be_found(words.front())) return program;
-    return fail(ErrorCode::invalid_argument,
-                words.front() + ": file not found, and no program with this name in PATH");
+    return fail(ErrorCode::invalid_argument, why_not_found(words.front()));
   }
   if (is_executable(program.file)) {
     program.command.front() = "./" + program.command.front();
@@ -85,6 +91,15 @@ Result<Script> read_program(const std::vector<std::string>& words) {
         words.front() +
             " cannot be run: make it executable, or name its interpreter, as in baton run -- perl agent.pl");
   program.command.insert(program.command.begin(), *interpreter);
+  ++program.place;
+  return program;
+}
+
+// Returns the program with the whole path of its source, so that a traceback names the file that the author
+// edits and not a link in a folder that is removed. A path that no card can name stays short.
+Script with_whole_path(Script program) {
+  const std::string path = program.file.string();
+  if (!path.empty() && base::is_utf8(path)) program.command[program.place] = path;
   return program;
 }
 
@@ -176,8 +191,8 @@ int run_command(const RunOptions& options) {
   const std::string name = name_of(*program), io = options.io.empty() ? "guess" : options.io;
   const auto scratch = ScratchFolder::make();
   if (!scratch) return failed(scratch.error(), kExitFailed);
-  if (const auto made = make_folder(scratch->path() / name, *program, card_of(*program, name, io), false);
-      !made)
+  const std::string card = card_of(with_whole_path(*program), name, io);
+  if (const auto made = make_folder(scratch->path() / name, *program, card, false); !made)
     return failed(made.error(), kExitFailed);
   auto server = LocalServer::start(scratch->path());
   if (!server) return failed(server.error(), kExitFailed);
@@ -192,8 +207,8 @@ int run_command(const RunOptions& options) {
   const int exit_code = chat_command(chat);
   if (options.save.empty()) return exit_code;
   const std::string own_name = fs::path(options.save).filename().string();
-  const std::string card = card_of(*program, app::is_agent_name(own_name) ? own_name : name, spoken);
-  if (const auto saved = make_folder(options.save, *program, card, true); !saved)
+  const std::string kept = card_of(*program, app::is_agent_name(own_name) ? own_name : name, spoken);
+  if (const auto saved = make_folder(options.save, *program, kept, true); !saved)
     return failed(saved.error(), kExitNotSaved);
   std::fprintf(stderr, "%s: saved with \"io\": \"%s\"; baton check %s shows what is wrong with it\n",
                options.save.c_str(), spoken.c_str(), shell_word(options.save).c_str());

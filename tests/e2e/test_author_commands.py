@@ -264,6 +264,12 @@ class Run(FolderCase):
         self.assertEqual(code, FAILED)
         self.assertIn("what it says of itself", "".join(self.texts(out)))
 
+    def test_a_traceback_names_the_file_that_the_author_edits(self):
+        (self.folder / "agent.py").write_text(LINES_AGENT.replace('sys.exit("what it says of itself")', "1 / 0"), encoding="utf-8")
+        code, _, said = self.run_baton("run", "agent.py", stdin="crash\n")
+        self.assertEqual(code, FAILED)
+        self.assertIn(f'File "{self.folder.resolve()}/agent.py", line 5', said)
+
     def test_save_makes_a_folder_that_is_right_and_serves(self):
         (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
         self.run_baton("run", "--json", "agent.py", "--save", "agent-cards/mine")
@@ -277,6 +283,12 @@ class Run(FolderCase):
             code, out, said = self.run_baton("run", "--", program, stdin="x\n")
             self.assertEqual((code, out), (USAGE, ""))
             self.assertIn(f"{program}: file not found", said)
+
+    def test_a_folder_is_refused_with_the_commands_for_folders(self):
+        self.write_card("upper", CARD)
+        code, out, said = self.run_baton("run", "agent-cards/upper", stdin="x\n")
+        self.assertEqual((code, out), (USAGE, ""))
+        self.assertIn("agent-cards/upper is a folder; baton dev and baton test", said)
 
     def test_a_word_that_is_not_utf_8_is_refused(self):
         code, out, said = self.run_baton("run", "--", "cat", "caf\udce9", stdin="x\n")
