@@ -214,6 +214,24 @@ export const chatUnsent = {
   },
 };
 
+export const chatOverloaded = {
+  name: "Chat: a message that an overloaded server refuses is shown with that reason, and can be sent again",
+  chat: "stage",
+  expectsErrors: true, // the browser logs the refusals
+  async run(page) {
+    await ready(page);
+    await page.route("**", (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      return route.fulfill({ status: 429, json: { error: "overloaded" } });
+    });
+    await says(page, "say hello");
+    await sees(page, ".run-problem", "The server is overloaded.");
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.click(".run-problem >> text=Try again");
+    await sees(page, ".theirs", "hello");
+  },
+};
+
 export const chatForm = {
   name: "Chat: a question with a schema gets matching inputs, and one for a single value its buttons",
   chat: "stage",

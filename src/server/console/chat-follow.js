@@ -112,7 +112,9 @@ export class Follower {
       } catch (error) {
         if (signal.aborted || isAbort(error)) return;
         if (error instanceof Trouble && !error.passing) throw error;
-        if (open && failures + 1 >= sendTries) throw new Trouble("The server cannot be reached.", { passing: true });
+        if (open && failures + 1 >= sendTries) {
+          throw error instanceof Trouble ? error : new Trouble("The server cannot be reached.", { passing: true });
+        }
         isLost = true;
       }
       // A send's stream ends where the agent asks a question; the subscription continues.
