@@ -214,6 +214,29 @@ export const chatUnsent = {
   },
 };
 
+export const chatOtherAgent = {
+  name: "Chat: what is written for a new conversation stays when another agent is chosen, and no longer",
+  chat: "stage",
+  async run(page) {
+    const choose = async (agent) => {
+      await page.selectOption("[name=agent]", agent);
+      await page.waitForFunction((name) => localStorage.getItem("baton-chat-agent") === name, agent);
+    };
+    await ready(page);
+    await page.fill("[name=message]", "say one");
+    await choose("tools");
+    assert.equal(await page.inputValue("[name=message]"), "say one");
+    await choose("stage");
+    await page.press("[name=message]", "Enter");
+    await sees(page, ".theirs", "one");
+    await ready(page);
+    await page.fill("[name=message]", "left over");
+    await page.click(".fresh");
+    await sees(page, ".welcome h2");
+    assert.equal(await page.inputValue("[name=message]"), "");
+  },
+};
+
 export const chatOverloaded = {
   name: "Chat: a message that an overloaded server refuses is shown with that reason, and can be sent again",
   chat: "stage",

@@ -23,7 +23,7 @@ export function askForToken(hadOne) {
     signedIn().signIn ? there : null,
     h("label", { for: "token" }, "Token"),
     field,
-    h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Go on")),
+    h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Continue")),
   );
   const dialog = h("dialog", { class: "token", "aria-label": "Sign in", "aria-describedby": "why" }, form);
   document.body.append(dialog);

@@ -134,7 +134,9 @@ class Chat extends HTMLElement {
     this.choice.value = agent.name;
     this.list.open(agent);
     this.list.select(context);
-    this.compose.clear();
+    // Words for a new conversation stay if only the agent changes.
+    if (context || this.talk.context) this.compose.clear();
+    else this.compose.tell("");
     this.talk.open(agent, context);
     this.entitle();
     this.reflect();
