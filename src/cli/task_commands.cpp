@@ -66,9 +66,12 @@ bool is_url(std::string_view text) {
   return base::web_scheme(text) != 0;
 }
 
-std::string hint_for(const client::CallError& error) {
+std::string hint_for(const client::CallError& error, const std::string& url) {
   if (error.rpc_code == protocol::a2a::kTaskNotFound)
     return "; `baton list` shows your tasks, and --agent names the agent of a task";
+  const bool nobody_there = error.lost && error.unsent && !error.held && error.status == 0;
+  if (nobody_there && url.starts_with(ClientOptions().url))
+    return "; `baton dev` starts a server, and --url names another one";
   if (error.no_card) return "; for an agent without a card, name its version with --a2a";
   if (!error.other_agents) return {};
   const auto& [asked_for, served] = *error.other_agents;
@@ -226,7 +229,7 @@ std::string command_line(const ClientOptions& client, const std::vector<std::str
 }
 
 std::string describe(const client::CallError& error, const std::string& url) {
-  const std::string text = printable_line(error.text + hint_for(error));
+  const std::string text = printable_line(error.text + hint_for(error, url));
   if (error.rpc_code != 0) return text + " (error " + std::to_string(error.rpc_code) + ")";
   return printable_line(url) + ": " + text;
 }

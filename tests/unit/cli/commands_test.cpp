@@ -21,6 +21,16 @@ TEST_CASE("Commands: the suggested next command names server and agent unless th
         "baton get t1 --url http://h:1 --agent 'table report' --a2a 0.3");
 }
 
+TEST_CASE("Commands: where nobody listens at the default address, it is said how a server is started") {
+  const client::CallError nobody{.text = "the connection failed", .lost = true, .unsent = true};
+  CHECK(describe(nobody, "http://127.0.0.1:8080/agents/echo") ==
+        "http://127.0.0.1:8080/agents/echo: the connection failed; `baton dev` starts a server, and --url "
+        "names another one");
+  CHECK(describe(nobody, "http://h:1/") == "http://h:1/: the connection failed");
+  CHECK(describe({.text = "it is busy", .lost = true, .status = 503, .unsent = true},
+                 "http://127.0.0.1:8080/") == "http://127.0.0.1:8080/: it is busy");
+}
+
 TEST_CASE("Operator's commands: an error about a member of the API names the option that the user typed") {
   CHECK(error_of_option("age_min_s: must be a whole number from 0 to 9") ==
         "--age: must be a whole number from 0 to 9");
