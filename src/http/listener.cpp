@@ -76,11 +76,13 @@ base::Result<Listener> Listener::open(const std::string& host, int port) {
   base::UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto failed = [&](const char* step) {
     const int error = errno;
+    const std::string advice =
+        error == EADDRINUSE ? ": choose another port, or stop the program that uses it" : "";
     return base::fail(
         base::ErrorCode::unavailable,
-        error == EADDRINUSE ? "the address is in use: choose another port, or stop the program that uses it"
-                            : "the server cannot listen on this address",
-        std::string(step) + " " + host + " port " + std::to_string(port) + ": " + std::strerror(error));
+        advice.empty() ? "the server cannot listen on this address" : "the address is in use" + advice,
+        std::string(step) + " " + host + " port " + std::to_string(port) + ": " + std::strerror(error) +
+            advice);
   };
   if (!fd.valid()) return failed("socket");
   // Does not use SO_REUSEPORT, because it would let two servers share the port unnoticed.

@@ -232,6 +232,8 @@ TEST_CASE("HttpServer: an address in use is refused, also if another HttpServer 
   const auto started = second.start("127.0.0.1", test.port);
   REQUIRE_FALSE(started);
   CHECK(started.error().code == baton::base::ErrorCode::unavailable);
+  CHECK(started.error().for_log.ends_with(
+      "Address already in use: choose another port, or stop the program that uses it"));
   HttpServer third({}, echo, plain_error);
   CHECK_FALSE(third.start("not-an-address", 0));
   HttpServer fourth({}, echo, plain_error);
