@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -173,7 +175,10 @@ bool make(const NewAgent& agent, const Language& language) {
   fs::create_directories(agent.folder, error);
   for (const auto& [file, text] : files_of(agent, language)) {
     if (std::ofstream out(agent.folder / file, std::ios::binary); out << text && out.flush()) continue;
-    std::fprintf(stderr, "baton: %s: cannot be written\n", printable((agent.folder / file).string()).c_str());
+    const std::string reason = error ? error.message() : std::strerror(errno);
+    const fs::path what = error ? agent.folder : agent.folder / file;
+    std::fprintf(stderr, "baton: %s: cannot be written: %s\n", printable(what.string()).c_str(),
+                 reason.c_str());
     return false;
   }
   return true;

@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -153,7 +155,8 @@ Result<void> make_folder(const fs::path& folder, const Script& program, const st
     }
   }
   if (std::ofstream file(folder / "card.json"); !error && file << card && file.flush()) return {};
-  return fail(ErrorCode::unavailable, folder.string() + ": cannot be written");
+  const std::string reason = error ? error.message() : std::strerror(errno);
+  return fail(ErrorCode::unavailable, folder.string() + ": cannot be written: " + reason);
 }
 
 int failed(const base::Error& error, int exit_code) {

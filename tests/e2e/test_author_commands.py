@@ -18,7 +18,7 @@ import client
 import harness
 import rings
 
-DONE, FAILED, USAGE, WAITS = 0, 1, 2, 3
+DONE, FAILED, USAGE, WAITS, NOT_SAVED = 0, 1, 2, 3, 6
 CARD = {"name": "Upper", "description": "Upper case.", "version": "1.0.0",
         "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
         "skills": [{"id": "upper", "name": "Upper", "description": "Upper case.", "tags": ["demo"]}],
@@ -203,6 +203,15 @@ class Init(FolderCase):
     def test_nothing_that_is_there_is_written_over(self):
         self.run_baton("init", "agent-cards/mine")
         self.assertEqual(self.run_baton("init", "agent-cards/mine")[0], USAGE)
+
+    def test_a_folder_that_cannot_be_made_is_named_with_the_reason(self):
+        (self.folder / "agents").write_text("a file", encoding="utf-8")
+        code, _, said = self.run_baton("init", "agents/mine")
+        self.assertEqual((code, said), (NOT_SAVED, "baton: agents/mine: cannot be written: Not a directory\n"))
+        (self.folder / "agent.py").write_text(LINES_AGENT, encoding="utf-8")
+        code, _, said = self.run_baton("run", "agent.py", "--save", "agents/mine", stdin="this\nyes\n")
+        self.assertEqual(code, NOT_SAVED)
+        self.assertIn("agents/mine: cannot be written: Not a directory", said)
 
     def test_a_folder_whose_name_no_agent_can_have_is_refused(self):
         code, _, said = self.run_baton("init", "agent-cards/Mine!")
