@@ -36,7 +36,7 @@ DevFolder find_dev_folder() {
   }
   if (shipped.empty()) return {{}, unpacked.error().for_caller};
   std::string about = "Serving the agents that come with Baton, in " + shipped +
-                      "\nTo make one of your own: baton init agents/mine";
+                      "\nTo make one of your own: baton init agents/mine, and start baton dev again";
   if (!unpacked->note.empty()) about += "\n(" + unpacked->note + ")";
   return {shipped, about};
 }

@@ -60,6 +60,7 @@ class OneFile(unittest.TestCase):
     def test_without_a_folder_the_shipped_agents_are_served_with_the_library_that_was_unpacked(self):
         _, url, said = self.dev()
         self.assertIn(f"{self.shipped()}/agent-cards", said)
+        self.assertIn("baton init agents/mine, and start baton dev again", said)
         done = self.baton("send", "--url", url, "--agent", "tools", "Weather in Oslo?")
         self.assertEqual(done.returncode, 0, done.stdout)
 
