@@ -175,7 +175,7 @@ class Start extends HTMLElement {
     const heading = h("h2", null, "Agents", h("small", null, all.length > 1 && `${all.length}`));
     if (all.length === 0) {
       const none = "No agents yet. The command baton init agents/hello makes one in the folder agents.";
-      fill(this.place, heading, h("p", { class: "nothing" }, token.get() ? "Your token is not valid for any agent here." : none));
+      fill(this.place, heading, h("p", { class: "nothing" }, isSignedIn() ? "There are no agents that you may use." : none));
       this.first.hidden = true;
       return;
     }
