@@ -173,6 +173,10 @@ base::Result<Claimed> read_claims(const Issuer& issuer, std::string_view public_
     if (claims.repeats(member.key())) return refused_claims("it repeats a claim");
   }
   if (claims["iss"].string() != issuer.url) return refused_claims("iss is another issuer");
+  // Only the holder of a key (RFC 9449) or a certificate (RFC 8705) may use the token. We check no such
+  // proof, so as a plain bearer token it would serve a thief, too.
+  if (!claims["cnf"].missing())
+    return refused_claims("it is bound to a key (cnf), which is not checked here");
   auto agents = agents_by_audience(issuer, public_url, claims["aud"]);
   if (claims["aud"].missing() &&
       std::ranges::find(issuer.clients, claims["client_id"].string()) != issuer.clients.end())

@@ -182,6 +182,20 @@ TEST_CASE("Claims: a claim that is missing, malformed or out of its time refuses
   for (const char* text : {"", "[]", "null", "{", R"("x")"}) CHECK_FALSE(read(plain(), text));
 }
 
+TEST_CASE("Claims: a token that is bound to a key or a certificate is no bearer token, and is refused") {
+  const std::string good = claims_for(R"("https://baton.example")");
+  REQUIRE(read(plain(), good));
+  for (const char* bound : {R"("cnf":{"jkt":"0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"})",
+                            R"("cnf":{"x5t#S256":"bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2"})",
+                            R"("cnf":{"other":1})", R"("cnf":{})", R"("cnf":"x")", R"("cnf":null)"}) {
+    CAPTURE(bound);
+    const auto refused = read(plain(), replaced(good, R"("sub")", std::string(bound) + R"(,"sub")"));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().for_caller == "a valid bearer token is required");
+    CHECK(refused.error().for_log == "it is bound to a key (cnf), which is not checked here");
+  }
+}
+
 TEST_CASE("Claims: without audiences a token must be for this server, or is for the agents that it names") {
   const auto agents = [](const std::string& audience) -> std::optional<std::vector<std::string>> {
     const auto claimed = read(plain(), claims_for(audience));
