@@ -92,7 +92,8 @@ TokenPtr written_rights(json::Value said, const task::Caller& caller) {
 }
 
 // The rights now of what the token was made from; null: it has ended.
-TokenPtr rights_of(const ServerOptions& options, json::Value said, const task::Caller& caller) {
+TokenPtr rights_of(const ServerOptions& options, json::Value said, const PageGrant& grant) {
+  const task::Caller& caller = grant.caller;
   const std::string name = said["of"].str();
   TokenPtr found;
   switch (static_cast<PageSource::Kind>(said["kind"].integer().value_or(0))) {
@@ -111,10 +112,14 @@ TokenPtr rights_of(const ServerOptions& options, json::Value said, const task::C
       });
       return is_good ? written_rights(said, caller) : nullptr;
     }
-    case PageSource::Kind::session:
-      return options.sessions && !options.sessions->has_ended(name, said["rules"].string())
+    case PageSource::Kind::session: {
+      // An earlier version did not write the session's end, which is not before the token's.
+      const auto ends = said["ends"].integer();
+      const base::Timestamp until = ends ? base::from_ms(*ends) : grant.until;
+      return options.sessions && !options.sessions->has_ended(name, until, said["rules"].string())
                  ? written_rights(said, caller)
                  : nullptr;
+    }
     default:
       break;
   }
@@ -129,7 +134,7 @@ std::optional<Signed> signed_by_server(const ServerOptions& options, std::string
   if (!document) return std::nullopt;
   auto grant = grant_in(document->root());
   if (!grant) return std::nullopt;
-  TokenPtr rights = rights_of(options, document->root(), grant->caller);
+  TokenPtr rights = rights_of(options, document->root(), *grant);
   return Signed{std::move(*grant), std::move(rights)};
 }
 
@@ -153,6 +158,8 @@ base::Result<std::string> make_page_token(const ServerOptions& options, const Pa
     out.member("kind", static_cast<int>(source.kind)).member("of", source.name);
     if (source.kind != PageSource::Kind::jwt && source.kind != PageSource::Kind::session) return;
     out.member("rules", source.rules);
+    if (source.kind == PageSource::Kind::session && source.until)
+      out.member("ends", base::to_ms(*source.until));
     out.optional("agents", source.token->agents).key("scopes").strings(names_of(source.token->scopes));
   });
   std::string token = std::string(kBeginOfServer) + options.token_secret->sign(kPagePurpose, claims);

@@ -74,18 +74,30 @@ std::optional<Session> Sessions::find(const ServerOptions& options, const http::
   const auto role = said["role"].integer().value_or(-1);
   if (role < 0 || role > static_cast<int>(Role::operates)) return std::nullopt;
   session.token.role = static_cast<Role>(role);
-  if (session.until <= clock_.now() || has_ended(session.id, session.rules)) return std::nullopt;
+  if (session.until <= clock_.now() || has_ended(session.id, session.until, session.rules))
+    return std::nullopt;
   return session;
 }
 
 void Sessions::end(const Session& session) {
-  ended_.with([&](auto& ended) {
-    if (ended.find(session.id) == nullptr) ended.put(session.id, true);
+  const base::Timestamp now = clock_.now();
+  ended_.with([&](Ended& ended) {
+    if (ended.until.size() >= kEndedMax)
+      std::erase_if(ended.until, [&](const auto& each) { return each.second <= now; });
+    if (ended.until.size() >= kEndedMax) {
+      const auto next =
+          std::ranges::min_element(ended.until, {}, [](const auto& each) { return each.second; });
+      ended.all_until = std::max(ended.all_until, next->second);
+      ended.until.erase(next);
+    }
+    ended.until.emplace(session.id, session.until);
   });
 }
 
-bool Sessions::has_ended(const std::string& id, std::string_view rules) const {
-  return rules != rules_id() || ended_.with([&](auto& ended) { return ended.find(id) != nullptr; });
+bool Sessions::has_ended(const std::string& id, base::Timestamp until, std::string_view rules) const {
+  return rules != rules_id() || ended_.with([&](const Ended& ended) {
+    return until <= ended.all_until || ended.until.contains(id);
+  });
 }
 
 std::string Sessions::csrf_of(const Session& session) const {

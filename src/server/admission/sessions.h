@@ -2,11 +2,13 @@
 //
 // A session is stored nowhere, so each server with the same secret accepts it. It ends at its time, when its
 // person signs out, and when the rules for signing in change. Only the server where they sign out knows that;
-// the others accept a copy of the cookie until its time.
+// the others accept a copy of the cookie until its time. A session that was signed out never comes back
+// there: above kEndedMax of them, all sessions that would end next have ended.
 //
 // Threads: any. Lifetime: the clock must outlive it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +17,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/guarded.h"
-#include "base/lru.h"
 #include "http/http_server.h"
 #include "server/admission/token_secret.h"
 #include "server/shared/options.h"
@@ -48,8 +49,8 @@ class Sessions {
   std::optional<Session> find(const ServerOptions& options, const http::Request& request) const;
   // Sign-out.
   void end(const Session& session);
-  // Whether it has ended before its time. `rules`: rules_id at its begin.
-  bool has_ended(const std::string& id, std::string_view rules) const;
+  // Whether it has ended before its time `until`. `rules`: rules_id at its begin.
+  bool has_ended(const std::string& id, base::Timestamp until, std::string_view rules) const;
   // Names the rules. Read it before the rules themselves when you make a session, so that rights of earlier
   // rules never get a later name.
   std::string rules_id() const;
@@ -62,7 +63,11 @@ class Sessions {
   const base::Clock& clock_;
   const std::shared_ptr<const TokenSecret> secret_;  // shared with the options and sign-ins under way
   base::Guarded<std::string> rules_id_;
-  mutable base::Guarded<base::Lru<std::string, bool>> ended_{std::in_place, kEndedMax};  // by id
+  struct Ended {
+    std::map<std::string, base::Timestamp> until;  // the times of those that were signed out, by id
+    base::Timestamp all_until{};                   // sessions whose time is this or earlier have ended, too
+  };
+  base::Guarded<Ended> ended_;
 };
 
 // The session that the request acts for. A request that brings a token has none, nor has one of another

@@ -87,6 +87,53 @@ TEST_CASE("Session: its cookie identifies its person until it ends") {
   CHECK(bench.outcome(again) == "nobody");
 }
 
+TEST_CASE("Session: one that was signed out stays over, however many are signed out after it") {
+  Bench bench;
+  const auto made = [&](const std::string& id, base::Duration time) {
+    server::Session session = bench.session();
+    session.id = id;
+    session.until = bench.clock.now() + time;
+    return session;
+  };
+  const auto is_open = [&](const server::Session& session) {
+    const std::string cookie = bench.name + "=" + bench.sessions->cookie_of(session);
+    return bench.sessions->find(bench.options, bench.request("GET", cookie)).has_value();
+  };
+  const auto end_many = [&](std::size_t count, base::Duration time) {
+    for (std::size_t i = 0; i < count; ++i) bench.sessions->end(made("other" + std::to_string(i), time));
+  };
+  const server::Session first = made("first", 60s), sooner = made("sooner", 59s), later = made("later", 61s);
+  // A page token is judged by the end of its session, not by its own.
+  bench.options.token_secret = bench.secret;
+  const auto token_of = [&](const server::Session& session) {
+    const server::PageSource source{server::PageSource::Kind::session, session.id,
+                                    std::make_shared<const server::Token>(session.token), session.until,
+                                    session.rules};
+    const auto grant = server::read_page_grant(R"({"seconds":10})", source, bench.clock.now()).value();
+    return server::make_page_token(bench.options, grant, source).value();
+  };
+  const auto serves = [&](const std::string& token) {
+    return server::identify_page(bench.options, token, {"echo"}, bench.clock.now()).has_value();
+  };
+  const std::string of_first = token_of(first), of_later = token_of(later);
+  CHECK(serves(of_first));
+  bench.sessions->end(first);
+  CHECK_FALSE(is_open(first));
+  CHECK_FALSE(serves(of_first));
+  end_many(server::Sessions::kEndedMax - 1, 120s);
+  CHECK(is_open(sooner));
+  bench.sessions->end(made("last", 120s));
+  CHECK_FALSE(is_open(first));
+  CHECK_FALSE(serves(of_first));
+  CHECK_FALSE(is_open(sooner));  // the price
+  CHECK(is_open(later));
+  CHECK(serves(of_later));
+  // Those that are over anyway take no place.
+  bench.clock.advance(121s);
+  end_many(server::Sessions::kEndedMax, 60s);
+  CHECK(is_open(made("new", 1s)));
+}
+
 TEST_CASE("Session: a cookie that was not signed here is none, and neither is one of two") {
   Bench bench;
   const std::string value = bench.sessions->cookie_of(bench.session());
