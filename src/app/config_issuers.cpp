@@ -23,6 +23,22 @@ bool is_safe(std::string_view text) {
   return url && (url->scheme == "https" || outbound::is_this_machine(url->host));
 }
 
+// Whether it is an address of Microsoft Entra ID for the accounts of many tenants. Tokens never name it as
+// their issuer, but that of their tenant.
+bool is_of_many_tenants(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kHosts{
+      "login.microsoftonline.com",        "login.microsoftonline.us", "login.microsoft.com",
+      "login.partner.microsoftonline.cn", "login.windows.net",        "sts.windows.net"};
+  constexpr std::array<std::string_view, 3> kManyTenants{"common", "organizations", "consumers"};
+  if (text.find('{') != std::string_view::npos) return true;  // "{tenantid}", as discovery says it
+  const auto url = outbound::parse_url(text);
+  if (!url || std::ranges::find(kHosts, url->host) == kHosts.end()) return false;
+  const std::string_view path = std::string_view(url->target).substr(1);
+  const std::string_view tenant = path.substr(0, path.find_first_of("/?"));
+  return std::ranges::any_of(kManyTenants,
+                             [&](std::string_view each) { return base::same_word(each, tenant); });
+}
+
 class IssuerEntry {
  public:
   using Report = std::function<void(std::string_view, std::string_view)>;
@@ -33,8 +49,12 @@ class IssuerEntry {
     check_members();
     server::Issuer issuer;
     issuer.url = object_["issuer"].str();
-    if (!is_safe(issuer.url) || issuer.url.find_first_of("?#") != std::string::npos ||
-        std::ranges::any_of(issuer.url, [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
+    if (is_of_many_tenants(issuer.url))
+      wrong("/issuer",
+            "stands for many tenants, and no token names it: make an entry for each tenant that you admit, "
+            "such as https://login.microsoftonline.com/TENANT-ID/v2.0");
+    else if (!is_safe(issuer.url) || issuer.url.find_first_of("?#") != std::string::npos ||
+             std::ranges::any_of(issuer.url, [](unsigned char c) { return c <= ' ' || c >= 0x7f; }))
       wrong("/issuer", "must be an https URL without a query or fragment");
     issuer.audiences = names("audience");
     issuer.clients = names("clients");

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "base/loggable.h"
 #include "jose/jwk.h"
 #include "json/document.h"
 #include "outbound/refusal.h"
@@ -39,12 +40,15 @@ base::Result<std::string> IssuerCalls::describe(const std::string& issuer) const
     }
     // A server without OpenID Connect may answer the path of that with a page, like any unknown path.
     const auto document = json::Document::parse_view(found->body);
-    if (document && document->root()["issuer"].string() == issuer) return std::move(found->body);
-    if (wrong.for_caller.empty() || document)
-      wrong = {
-          ErrorCode::invalid_argument,
-          document ? "its discovery document names another issuer" : "its discovery document is not JSON",
-          {}};
+    const std::string named = document ? document->root()["issuer"].str() : std::string();
+    if (document && named == issuer) return std::move(found->body);
+    if (document)
+      wrong = {ErrorCode::invalid_argument,
+               named.empty() ? "its discovery document names no issuer"
+                             : "its discovery document names another issuer: " + base::loggable_word(named),
+               {}};
+    else if (wrong.for_caller.empty())
+      wrong = {ErrorCode::invalid_argument, "its discovery document is not JSON", {}};
   }
   return fail(wrong.for_caller.empty() ? std::move(unread) : std::move(wrong));
 }

@@ -89,7 +89,9 @@ TEST_CASE("IssuerCalls: after a document that is not JSON, or is another issuer'
     CHECK(issuer.calls().describe(issuer.url()).value() == oauth);
   }
   oauth = "<!doctype html>";
-  CHECK(reason() == "its discovery document names another issuer");
+  CHECK(reason() == "its discovery document names no issuer");
+  open_id = naming("https://id.example/{tenantid}/v2.0");
+  CHECK(reason() == "its discovery document names another issuer: https://id.example/{tenantid}/v2.0");
   open_id = oauth;
   CHECK(reason() == "its discovery document is not JSON");
   open_id = naming(issuer.url());

@@ -502,6 +502,21 @@ TEST_CASE("Configuration: an issuer with an error is reported at its place") {
         from_file(R"({"issuers": [{"issuer": ")" + std::string(issuer) + R"(", "audience": "a"}]})");
     CHECK_MESSAGE(has_problem(loaded, "/issuers/0/issuer: must be an https URL"), issuer);
   }
+  // Tokens name the issuer of their tenant, so each of those must be listed.
+  const auto with_issuer = [](const std::string& issuer) {
+    return from_file(R"({"issuers": [{"issuer": ")" + issuer + R"(", "audience": "a"}]})");
+  };
+  for (const char* many :
+       {"https://login.microsoftonline.com/common/v2.0",
+        "https://login.microsoftonline.com/Organizations/v2.0",
+        "https://login.microsoftonline.com/consumers/v2.0",
+        "https://login.microsoftonline.com/{tenantid}/v2.0", "https://login.microsoftonline.us/organizations",
+        "https://sts.windows.net/common/"})
+    CHECK_MESSAGE(has_problem(with_issuer(many), "/issuers/0/issuer: stands for many tenants"), many);
+  for (const char* one :
+       {"https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0",
+        "https://sts.windows.net/72f988bf-86f1-41af-91ab-2d7cd011db47/", "https://id.example/common"})
+    CHECK_MESSAGE(with_issuer(one).problems.empty(), one);
   CHECK(has_problem(from_file(R"({"issuers": [{"issuer": "https://id.example"}]})"), "needs an audience"));
   const LoadedConfig by_client =
       from_file(R"({"issuers": [{"issuer": "https://id.example", "clients": ["a", "b"]}]})");
