@@ -11,10 +11,11 @@ namespace {
 
 using json::Value;
 
-const std::array<std::string, 15> kIssuerMembers{
-    "issuer",         "audience",      "clients",     "algorithms",   "typ",
-    "skew_s",         "subject_claim", "roles_claim", "scopes",       "viewer_roles",
-    "operator_roles", "scope_prefix",  "agents",      "agents_claim", "keys"};
+const std::array<std::string, 16> kIssuerMembers{
+    "issuer",       "audience",     "clients",        "algorithms",
+    "typ",          "skew_s",       "subject_claim",  "roles_claim",
+    "scopes",       "viewer_roles", "operator_roles", "scope_claims",
+    "scope_prefix", "agents",       "agents_claim",   "keys"};
 constexpr int kSkewMax = 600;
 
 // https, or http at this machine, where no one can listen in.
@@ -73,6 +74,7 @@ class IssuerEntry {
     issuer.roles_claim = text("roles_claim", issuer.roles_claim);
     issuer.viewer_roles = names("viewer_roles");
     issuer.operator_roles = names("operator_roles");
+    if (auto claims = names("scope_claims"); !claims.empty()) issuer.scope_claims = std::move(claims);
     issuer.scope_prefix = text("scope_prefix", "");
     for (const std::string& scope : names("scopes")) {
       if (!issuer.scopes.add(scope)) wrong("/scopes", "must only name send, read, cancel and operate");

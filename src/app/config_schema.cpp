@@ -173,6 +173,7 @@ void write_issuers(Writer& out) {
       text("roles_claim", "Claim with roles, or a path such as realm_access.roles; the default is roles");
       names("viewer_roles", "Roles that may read the operator API");
       names("operator_roles", "Roles that may act through the operator API");
+      names("scope_claims", "Claims that name scopes, or paths to them; the default is scope and scp");
       text("scope_prefix", "Text before the names of Baton's scopes in its tokens, such as baton:");
       names("scopes", "Scopes that each of its tokens has, even if it names none",
             {"send", "read", "cancel", "operate"});

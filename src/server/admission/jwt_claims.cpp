@@ -122,11 +122,10 @@ Role role_of(const Issuer& issuer, Value claims) {
   return share_one(roles, issuer.viewer_roles) ? Role::views : Role::calls;
 }
 
-// `scope` is RFC 9068's; Entra and Okta write `scp`.
 Scopes scopes_of(const Issuer& issuer, Value claims) {
   Scopes scopes = issuer.scopes;
-  for (const char* claim : {"scope", "scp"}) {
-    for (const std::string& name : names_in(claims[claim])) {
+  for (const std::string& claim : issuer.scope_claims) {
+    for (const std::string& name : names_in(claim_at(claims, claim))) {
       if (name.starts_with(issuer.scope_prefix))
         scopes.add(std::string_view(name).substr(issuer.scope_prefix.size()));
     }

@@ -29,6 +29,8 @@ struct Issuer {
   // A claim's name, or a path of members, separated by dots; the members' names may have dots, too.
   std::string roles_claim = "roles";
   std::vector<std::string> viewer_roles, operator_roles;  // the roles' names at the issuer
+  // Names or paths like roles_claim. `scope` is RFC 9068's; Entra and Okta write `scp`.
+  std::vector<std::string> scope_claims{"scope", "scp"};
   std::string scope_prefix;         // of the names of scopes: "baton:" makes send "baton:send"
   Scopes scopes;                    // every token has these
   std::vector<std::string> agents;  // that its tokens are valid for; empty: all

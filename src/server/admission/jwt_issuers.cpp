@@ -59,6 +59,8 @@ std::string digest_of(const Issuer& issuer, const std::string& public_url) {
     out.member("any_typ", issuer.any_typ).member("skew", issuer.skew.count());
     out.member("subject", issuer.subject_claim).member("roles", issuer.roles_claim);
     out.key("viewers").strings(issuer.viewer_roles).key("operators").strings(issuer.operator_roles);
+    // Left out where it is the default, as nodes of an earlier version make the digest.
+    if (issuer.scope_claims != Issuer().scope_claims) out.key("scope_claims").strings(issuer.scope_claims);
     out.member("prefix", issuer.scope_prefix).key("scopes").strings(names_of(issuer.scopes));
     out.key("agents").strings(issuer.agents).member("agents_claim", issuer.agents_claim);
     out.member("keys_url", issuer.keys_url).member("keys_file", issuer.keys_file);

@@ -452,17 +452,19 @@ TEST_CASE("Configuration: issuers are read with their defaults, and callers then
     "issuers": [{"issuer": "https://id.example/realms/x"},
                 {"issuer": "http://127.0.0.1:9/", "audience": "a", "keys": "keys.json", "typ": "any", "skew_s": 0,
                  "algorithms": ["ES384"], "scopes": ["send", "read"], "scope_prefix": "baton:", "agents": ["echo"],
-                 "operator_roles": ["boss"], "subject_claim": "oid"}]})");
+                 "operator_roles": ["boss"], "subject_claim": "oid", "scope_claims": ["scp", "roles"]}]})");
   CHECK(loaded.problems.empty());
   REQUIRE(loaded.config.issuers.size() == 2);
   const server::Issuer& plain = loaded.config.issuers.front();
   CHECK(plain.algorithms.size() == 4);
   CHECK_FALSE(plain.any_typ);
   CHECK(plain.scopes.empty());
+  CHECK(plain.scope_claims == std::vector<std::string>{"scope", "scp"});
   CHECK(plain.skew == std::chrono::seconds(60));
   const server::Issuer& full = loaded.config.issuers.back();
   CHECK(full.audiences == std::vector<std::string>{"a"});
   CHECK(full.keys_file == "keys.json");
+  CHECK(full.scope_claims == std::vector<std::string>{"scp", "roles"});
   CHECK(full.any_typ);
   CHECK(full.algorithms == std::vector<jose::Algorithm>{jose::Algorithm::es384});
   CHECK(full.scopes.has(server::Scope::read));
@@ -493,6 +495,7 @@ TEST_CASE("Configuration: an issuer with an error is reported at its place") {
   names(R"("scopes": ["admin"])", "/issuers/0/scopes");
   names(R"("agents": [])", "/issuers/0/agents");
   names(R"("clients": [])", "/issuers/0/clients");
+  names(R"("scope_claims": [])", "/issuers/0/scope_claims");
   names(R"("operator_roles": [1])", "/issuers/0/operator_roles");
   names(R"("keys": "http://id.example/keys")", "/issuers/0/keys");
   names(R"("subject_claim": "")", "/issuers/0/subject_claim");

@@ -84,6 +84,27 @@ std::vector<Product> products() {
   auth0.roles_claim = "https://baton.example/roles";
   auth0.operator_roles = {"boss", "admin"};
 
+  // The role-based access control of its APIs.
+  Issuer& auth0_rbac = add(
+      "Auth0 with permissions", "https://my-domain.auth0.com/",
+      R"({"iss":"https://my-domain.auth0.com/","sub":"auth0|123456","aud":["baton"],"azp":"my_client_id",)"
+      R"("exp":1700000970,"iat":1700000000,"scope":"openid profile","permissions":["baton:read","send"]})",
+      "auth0|123456", Role::calls, scopes({Scope::read}));
+  auth0_rbac.scope_prefix = "baton:";
+  auth0_rbac.scope_claims = {"permissions"};
+
+  // The application permissions of a program (client credentials): there is no `scp`.
+  Issuer& entra_program = add(
+      "Entra ID for a program", "https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0",
+      R"({"aud":"baton","iss":"https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0",)"
+      R"("iat":1700000000,"nbf":1700000000,"exp":1700003900,"aio":"E2Zg","azp":"a11a","azpacr":"1",)"
+      R"("oid":"690222be-ff1a-4d56-abd1-7e4f7d38e474","rh":"I","roles":["Baton.send","Baton.read","Other"],)"
+      R"("sub":"690222be-ff1a-4d56-abd1-7e4f7d38e474","tid":"72f988bf-86f1-41af-91ab-2d7cd011db47","uti":"f",)"
+      R"("ver":"2.0"})",
+      "690222be-ff1a-4d56-abd1-7e4f7d38e474", Role::calls, scopes({Scope::send, Scope::read}));
+  entra_program.scope_prefix = "Baton.";
+  entra_program.scope_claims = {"scp", "roles"};
+
   add("Okta", "https://dev.okta.com/oauth2/default",
       R"({"ver":1,"jti":"AT.0mP4JKAZX1iACIT4vbEDF7LpvDVjxypPMf0D7uX39RE","iss":"https://dev.okta.com/oauth2/default",)"
       R"("aud":"baton","sub":"00ujmkLgagxeRrAg20g3","iat":1700000000,"exp":1700003600,"cid":"nmdP1fcyvdVO11AL7ECm",)"
@@ -297,6 +318,10 @@ TEST_CASE("Claims: a token without our scopes allows nothing, and its type must 
   CHECK(read(plain(), replaced(good, "\"send\"", "\"  send   operate \""))->token.scopes ==
         scopes({Scope::send, Scope::operate}));
   Issuer issuer = plain();
+  issuer.scope_claims = {"baton.may", "scp"};
+  const std::string elsewhere =
+      replaced(good, R"("scope":"send")", R"("scope":"send","baton":{"may":["cancel"]})");
+  CHECK(read(issuer, elsewhere)->token.scopes == scopes({Scope::cancel}));
   for (const char* typ : {"at+jwt", "application/at+jwt", "AT+JWT"})
     CHECK(server::is_access_token(issuer, typ));
   for (const char* typ : {"", "JWT", "id+jwt", "logout+jwt", "at+jwt2"})

@@ -335,6 +335,10 @@ TEST_CASE("JwtIssuers: a reload keeps the keys of an issuer, forgets its tokens,
   const std::string first = name_of_rules();
   bench.issuers.set({changed}, "");
   CHECK(name_of_rules() == first);
+  changed.scope_claims = {"permissions"};
+  bench.issuers.set({changed}, "");
+  CHECK(name_of_rules() != first);
+  changed.scope_claims = Bench::rules().scope_claims;
   changed.audiences = {"other"};
   bench.issuers.set({changed}, "");
   CHECK(name_of_rules() != first);
