@@ -36,12 +36,18 @@ Value claim_at(Value claims, std::string_view name) {
   return {};
 }
 
-// The names in a claim: a list of strings, or a string with blanks between them.
+// The names in a claim: a list of strings, a string with blanks between them, or an object whose members have
+// these names (ZITADEL's roles; each member is an object of the organisations that gave the role).
 Names names_in(Value claim) {
   Names names;
   if (claim.is_array()) {
     for (const Value each : claim) {
       if (each.is_string()) names.push_back(each.str());
+    }
+  }
+  if (claim.is_object()) {
+    for (const Value member : claim) {
+      if (member.is_object() && member.size() > 0) names.emplace_back(member.key());
     }
   }
   std::string_view text = claim.string();
@@ -115,9 +121,18 @@ bool narrow(Names& agents, const Names& more) {
   return !agents.empty();
 }
 
+// A string is one role as a whole, too: ADFS writes a list of one as a string, and groups have names with
+// blanks.
+Names roles_in(const Issuer& issuer, Value claims) {
+  const Value claim = claim_at(claims, issuer.roles_claim);
+  Names roles = names_in(claim);
+  if (!claim.string().empty()) roles.push_back(claim.str());
+  return roles;
+}
+
 Role role_of(const Issuer& issuer, Value claims) {
   if (issuer.operator_roles.empty() && issuer.viewer_roles.empty()) return Role::calls;
-  const Names roles = names_in(claim_at(claims, issuer.roles_claim));
+  const Names roles = roles_in(issuer, claims);
   if (share_one(roles, issuer.operator_roles)) return Role::operates;
   return share_one(roles, issuer.viewer_roles) ? Role::views : Role::calls;
 }
@@ -233,7 +248,7 @@ base::Result<SignedIn> read_id_claims(const Issuer& issuer, const SignInRules& r
   if ((has_several || !party.missing()) && party.string() != rules.client_id)
     return refused_claims("azp is another client");
   if (claimed->expires <= now) return refused_claims("it has expired");
-  const Names roles = names_in(claim_at(claims, issuer.roles_claim));
+  const Names roles = roles_in(issuer, claims);
   const bool may_call = share_one(roles, rules.caller_roles) || share_one({"*"}, rules.caller_roles);
   if (claimed->token.role == Role::calls && !may_call)
     return base::fail(base::ErrorCode::permission_denied,

@@ -312,6 +312,26 @@ TEST_CASE("Claims: a path leads to roles below names with dots, as Keycloak's an
     CHECK(role(none, R"("a":{"b":{"c":"op"}})") == Role::calls);
 }
 
+TEST_CASE(
+    "Claims: roles are the members of an object, as ZITADEL's are, or a text with blanks, as ADFS's may be") {
+  Issuer issuer = plain();
+  issuer.operator_roles = {"op", "Domain Admins"};
+  issuer.roles_claim = "urn:zitadel:iam:org:project:roles";
+  const auto role = [&](const std::string& value) {
+    std::string text = claims_for(R"("https://baton.example")");
+    text.insert(text.rfind('}'), R"(,"urn:zitadel:iam:org:project:roles":)" + value);
+    return read(issuer, text)->token.role;
+  };
+  CHECK(role(R"({"x":{"1":"a.example"},"op":{"177236":"b.example"}})") == Role::operates);
+  for (const char* none : {R"({"op":false})", R"({"op":null})", R"({"op":"177236"})", R"({"op":[]})",
+                           R"({"op":{}})", "{}", R"({"x":{"op":"a.example"}})", R"([{"op":{}}])"})
+    CHECK_MESSAGE(role(none) == Role::calls, none);
+  for (const char* text : {R"("Domain Admins")", R"(["Domain Admins"])", R"("Guests op")"})
+    CHECK_MESSAGE(role(text) == Role::operates, text);
+  for (const char* text : {R"("Domain Admins Guests")", R"("Domain")", R"(["Domain","Admins"])"})
+    CHECK_MESSAGE(role(text) == Role::calls, text);
+}
+
 TEST_CASE("Claims: a token without our scopes allows nothing, and its type must be an access token's") {
   const std::string good = claims_for(R"("https://baton.example")");
   CHECK(read(plain(), replaced(good, "\"send\"", "\"openid SEND sends\""))->token.scopes.empty());
