@@ -18,8 +18,8 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-constexpr std::chrono::hours kDocumentTime{1};
-constexpr std::chrono::seconds kFailureTime{5};
+constexpr std::chrono::hours kDocumentTime{1}, kDocumentTimeMax{24};
+constexpr std::chrono::seconds kFailureTime{5}, kRetryTime{60};
 
 // Whether the server wants a client's secret in the form rather than in a header, which is the default.
 bool wants_secret_in_form(const std::string& document) {
@@ -76,11 +76,19 @@ base::Result<SignInProvider::Known> SignInProvider::known() {
   // Options that were set in between stay.
   return known_.with([&](Known& known) -> base::Result<Known> {
     if (known.options.issuer != issuer) return fail(ErrorCode::unavailable, "the issuer has changed");
-    known.until = steady_.now() + (document ? base::Duration(kDocumentTime) : base::Duration(kFailureTime));
+    const base::Timestamp now = steady_.now();
     known.failure.reset();
-    if (!document) known.failure = document.error();
-    if (!document) return fail(document.error());
-    known.document = std::move(*document);
+    if (document) {
+      known.document = std::move(*document);
+      known.fetched = now;
+      known.until = now + kDocumentTime;
+    } else if (!known.document.empty() && now < known.fetched + kDocumentTimeMax) {
+      known.until = now + kRetryTime;
+    } else {
+      known.failure = document.error();
+      known.until = now + kFailureTime;
+      return fail(document.error());
+    }
     return known;
   });
 }

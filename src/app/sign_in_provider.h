@@ -1,7 +1,8 @@
 // SignInProvider: the authorization server where people sign in.
 //
-// Its discovery document is kept for an hour, and a failure to fetch it for five seconds. It is fetched once
-// at a time. Threads: any.
+// Its discovery document is fetched anew after an hour, once at a time. If that fails, the last one serves
+// for a day, and the next attempt comes a minute later. Without one a failure is kept for five seconds.
+// Threads: any.
 #pragma once
 
 #include <mutex>
@@ -34,11 +35,12 @@ class SignInProvider final : public server::sign_in::Provider {
     SignInOptions options;
     std::string document;                // empty: not fetched yet
     std::optional<base::Error> failure;  // of the last fetch
-    base::Timestamp until{};             // of the document or the failure
+    base::Timestamp fetched{};           // when the document was
+    base::Timestamp until{};             // when it is fetched again
   };
-  // Does not fetch. Nullopt: there is no document, or it is too old.
+  // Does not fetch. Nullopt: it is time to fetch the document.
   std::optional<base::Result<Known>> kept() const;
-  // Fetches the document if it is too old.
+  // Fetches the document if it is time to.
   base::Result<Known> known();
 
   const base::Clock& steady_;
