@@ -183,6 +183,10 @@ void PlanRun::go_forward() {
     if (!output)
       return give_up({"failed", "the plan's output cannot be built: " + output.error().for_caller});
     step_.output = std::move(*output);
+  } else {
+    const auto whole = values_.check_results(plan_.root, root());
+    if (is_left()) return;
+    if (!whole) return give_up({"failed", "the plan's answer cannot be built: " + whole.error().for_caller});
   }
   step_.end.emplace();
 }

@@ -276,8 +276,34 @@ std::vector<std::string> PlanValues::results_of(const PlanStep& step, const Plan
   return calls;
 }
 
+base::Result<void> PlanValues::check_results(const PlanStep& step, const PlanPlace& at) {
+  begin_call();
+  for (const std::string& call : results_of(step, at)) {
+    if (!goes_on()) break;
+    child(call);
+  }
+  if (problem_) return base::fail(*std::exchange(problem_, std::nullopt));
+  return {};
+}
+
 std::shared_ptr<PlanSources::Child> PlanValues::child(const std::string& call) {
-  return sources_.child(call, read_child_);
+  return sources_.child(call, [this](const std::string& name) {
+    auto task = read_child_(name);
+    if (!task) note_unread(name, task.error());
+    return task;
+  });
+}
+
+// A child that is not there has no values. One that is there has some, and they must not count as empty.
+void PlanValues::note_unread(const std::string& call, const base::Error& error) {
+  const bool is_gone = error.code == ErrorCode::not_found || error.code == ErrorCode::task_not_found;
+  if (is_gone || problem_) return;
+  const StepAt found = find_at(plan_, parse_call(call).path);
+  if (found.step == nullptr) return;
+  problem_ = base::Error{
+      error.code,
+      "the result of step " + label_of(*found.step, found.place) + " cannot be read: " + error.for_caller,
+      error.for_log};
 }
 
 // The first child that can be read.

@@ -5,8 +5,8 @@
 //
 // One object serves one turn. Values may be large, so each call that fills in values is bounded
 // (`PlanLimits::fill_max`) and fails with too_large beyond that; `filled` returns the total of all calls.
-// A value of the wrong type fails with invalid_argument; it is never treated as an empty one. The error's
-// text is for the plan's caller.
+// A value of the wrong type fails with invalid_argument; it is never treated as an empty one, and neither is
+// the result of a child that is there but cannot be read. The error's text is for the plan's caller.
 //
 // Threads: not thread-safe; blocks on the disk where it reads a child. Once the turn is not wanted any more,
 // calls return early with whatever they have, and `stopped` is true.
@@ -61,6 +61,8 @@ class PlanValues {
   // The names of the children whose results make up the step's result, in order. Those of branches that
   // have lost (PlanFacts) are left out, unless `step` is within one.
   std::vector<std::string> results_of(const PlanStep& step, const PlanPlace& at) const;
+  // Fails if a child is there whose result is a part of the step's and cannot be read.
+  base::Result<void> check_results(const PlanStep& step, const PlanPlace& at);
   // Null if it cannot be read.
   std::shared_ptr<PlanSources::Child> child(const std::string& call);
 
@@ -96,6 +98,7 @@ class PlanValues {
   bool is_true(const Condition& condition, const PlanPlace& from);
   bool compare(const Condition& condition, const PlanPlace& from);
   PlanValue compared_with(const Condition& condition, const PlanPlace& from);
+  void note_unread(const std::string& call, const base::Error& error);
   bool charge(std::size_t bytes);
   bool goes_on();
   void begin_call();

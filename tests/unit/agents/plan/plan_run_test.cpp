@@ -49,6 +49,7 @@ struct Run {
     taken.children = begun_in_all;
     const auto read = [this](const std::string& call) -> base::Result<task::Task> {
       ++reads;
+      if (const auto fault = unread.find(call); fault != unread.end()) return base::fail(fault->second);
       const auto child = children.find(call);
       if (child == children.end()) return base::fail(base::ErrorCode::not_found, "no child");
       return child->second;
@@ -90,6 +91,7 @@ struct Run {
   agents::PlanFacts facts;
   agents::PlanSources sources;
   std::map<std::string, task::Task> children;
+  std::map<std::string, base::Error> unread;  // children that cannot be read, and why
   base::Timestamp now = at(0);
   task::Budget budget;
   task::Taken taken;
@@ -858,6 +860,27 @@ TEST_CASE("PlanRun: a list that is too large for one step fails its map with tha
   const auto step = run.turn({run.done("p/list#1", "[\"" + std::string(2'000, 'x') + "\"]")});
   CHECK(failure(step) ==
         "step each failed: more than 1000 bytes of values for one step (limits.plan_fill_max)");
+}
+
+TEST_CASE(
+    "PlanRun: a result that cannot be read fails the step that needs it, or the plan whose answer it is") {
+  const base::Error fault{base::ErrorCode::too_large, "the task is too large", {}};
+  for (const std::string input : {R"("{{/steps/one/text}}")", R"({"data": ["{{/steps/one/data/n}}"]})",
+                                  R"({"files": ["/steps/one/files"]})"}) {
+    CAPTURE(input);
+    Run run(R"({"id": "p", "sequence": [{"id": "one", "agent": "a"},
+        {"id": "two", "agent": "b", "input": )" +
+            input + "}]}");
+    run.turn();
+    run.unread["p/one#1"] = fault;
+    CHECK(failure(run.turn({run.done("p/one#1")})) ==
+          "step two (agent b) failed: the result of step one cannot be read: the task is too large");
+  }
+  Run answers(R"({"id": "p", "sequence": [{"id": "one", "agent": "a"}]})");
+  answers.turn();
+  answers.unread["p/one#1"] = fault;
+  CHECK(failure(answers.turn({answers.done("p/one#1")})) ==
+        "the plan's answer cannot be built: the result of step one cannot be read: the task is too large");
 }
 
 namespace {
