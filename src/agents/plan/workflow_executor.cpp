@@ -12,6 +12,7 @@ namespace baton::agents {
 namespace {
 
 constexpr std::size_t kStepShownMax = 2'048;  // bytes of a step's text in the parent's stream
+constexpr base::Duration kReadAgain = std::chrono::seconds(1);  // after a child could not be read
 
 // A turn is over when `start` returns, so there is nothing to stop.
 class Nothing final : public Execution {
@@ -93,7 +94,9 @@ class WorkflowTurn {
       const auto child = turn_.children.find(call);
       if (child == turn_.children.end())
         return base::fail(base::ErrorCode::not_found, "child task not found");
-      return turn_.read_child(child->second);
+      auto task = turn_.read_child(child->second);
+      has_unread_ = has_unread_ || (!task && base::may_pass(task.error()));
+      return task;
     };
     PlanRun run(*plan_, facts_,
                 {now_,
@@ -103,7 +106,7 @@ class WorkflowTurn {
                  turn_.budget,
                  turn_.taken,
                  turn_.canceled,
-                 {options_.fill_max, [this] { return sink_.is_wanted(); }},
+                 {options_.fill_max, [this] { return !has_unread_ && sink_.is_wanted(); }},
                  options_.undo_grace});
     for (const DelegateResult& result : turn_.results) {
       taken_.push_back(result.id);
@@ -114,7 +117,7 @@ class WorkflowTurn {
     if (turn_.attempt > 1 || is_folded_anew)
       run.begin_again([this](const std::string& call) { return turn_.children.contains(call); });
     PlanRun::Step step = run.advance();
-    if (step.is_left) return leave();
+    if (step.is_left || has_unread_) return leave();
     if (!step.end) withdraw_failed(step);
     show(run, step);
     keep(step);
@@ -140,14 +143,14 @@ class WorkflowTurn {
     memory_.last_state = last;
   }
 
-  // Leaves a turn that is not wanted any more, without any effect. After a cancel, the next turn undoes
-  // the completed steps.
+  // Leaves a turn without any effect: one that is not wanted any more, or that could not read what it needs.
+  // After a cancel, the next turn undoes the completed steps. If a read failed, the next turn reads again.
   bool leave() {
     facts_ = {};
     note_states(0, {});
-    Waits at_once;
-    at_once.until = now_;
-    sink_.finish(plan_->undoes ? Outcome(at_once) : Outcome(Canceled{}));
+    Waits again;
+    again.until = has_unread_ ? now_ + kReadAgain : now_;
+    sink_.finish(has_unread_ || plan_->undoes ? Outcome(again) : Outcome(Canceled{}));
     return true;
   }
 
@@ -204,8 +207,9 @@ class WorkflowTurn {
       for (const std::string& call : run.values().results_of(plan_->root, run.root())) {
         if (!sink_.is_wanted()) break;
         const auto child = run.values().child(call);
-        if (child == nullptr) continue;
-        pass_on(*child, shows_replies(call));
+        if (child != nullptr) pass_on(*child, shows_replies(call));
+        // It was read before, but had to be dropped from memory.
+        if (child == nullptr && has_unread_) return sink_.finish(BrokenOff{});
       }
     } else {
       const auto answering = child_that_answers(run);
@@ -345,6 +349,7 @@ class WorkflowTurn {
   std::vector<std::string> taken_;
   std::vector<const DelegateResult*> told_;
   bool has_said_ = false;
+  bool has_unread_ = false;    // a child could not be read now, but may be soon
   task::ArtifactId replaced_;  // the shown reply whose place `say` takes
 };
 

@@ -27,6 +27,13 @@ std::unique_ptr<agents::Executor> executor_of(const std::string& plan, const bas
       {}, std::make_shared<agents::PlanMemories>(1 << 20));
 }
 
+task::Task child_saying(const std::string& text) {
+  task::Task child;
+  child.status.state = task::State::completed;
+  child.artifacts.emplace_back().parts.push_back(task::Part::of_text(text));
+  return child;
+}
+
 }  // namespace
 
 TEST_CASE("Plan: a canceled plan begins the lost child of a broken-off turn again, whose end it waits for") {
@@ -41,6 +48,39 @@ TEST_CASE("Plan: a canceled plan begins the lost child of a broken-off turn agai
   REQUIRE(sink->delegates().size() == 1);
   CHECK(sink->delegates().front().id == "p/book#1");
   CHECK(sink->outcome_as<agents::Waits>() != nullptr);
+}
+
+TEST_CASE("Plan: a turn that cannot read a result at the moment has no effect, and another turn follows") {
+  test::ManualClock clock;
+  const std::string plan = R"({"id": "p", "sequence": [
+      {"id": "one", "agent": "a"}, {"id": "two", "agent": "a", "input": "{{/steps/one/text}}"}]})";
+  const auto executor = executor_of(plan, clock);
+  bool is_readable = false;
+  const auto run = [&] {
+    agents::Turn turn;
+    turn.states.push_back(agents::write_records(
+        {{What::began, {}, 0, clock.now(), {}, plan}, {What::begin, "p/one", 1, clock.now()}}));
+    turn.children["p/one#1"] = task::TaskKey{2};
+    turn.results.push_back({"p/one#1", child_saying("hello"), "", 0, 0});
+    turn.read_child = [&](task::TaskKey) -> base::Result<task::Task> {
+      if (!is_readable) return base::fail(base::ErrorCode::unavailable, "try again");
+      return child_saying("hello");
+    };
+    const auto sink = std::make_shared<test::RecordingSink>();
+    executor->start(std::move(turn), sink);
+    return sink;
+  };
+  const auto left = run();
+  CHECK(left->delegates().empty());
+  CHECK(left->events().empty());
+  const auto* waits = left->outcome_as<agents::Waits>();
+  REQUIRE(waits != nullptr);
+  REQUIRE(waits->until);
+  CHECK(*waits->until > clock.now());
+  is_readable = true;
+  const auto next = run();
+  REQUIRE(next->delegates().size() == 1);
+  CHECK(task::text_of(next->delegates().front().message) == "hello");
 }
 
 }  // namespace workflow_executor_test
