@@ -16,17 +16,12 @@ std::unique_ptr<PlanMemory> PlanMemories::take(Turn& turn) {
   });
   // The task may have got another message since then, and after a power failure another task may have its
   // key.
-  if (memory == nullptr || memory->sources.message().id != turn.message.id ||
-      task::weight_of(memory->sources.message()) != task::weight_of(turn.message))
-    return std::make_unique<PlanMemory>(std::move(turn.message));
-  // The last state may not have been stored, and other nodes may have added some.
-  const bool is_known = memory->states > 0 && memory->states <= turn.states.size() &&
+  const bool is_of_message = memory != nullptr && memory->sources.message().id == turn.message.id &&
+                             task::weight_of(memory->sources.message()) == task::weight_of(turn.message);
+  // The last state may not have been stored, and another node may have begun the run with another plan.
+  const bool is_known = is_of_message && memory->states > 0 && memory->states <= turn.states.size() &&
                         turn.states[memory->states - 1].text == memory->last_state;
-  if (!is_known) {
-    memory->facts = {};
-    memory->states = 0;
-  }
-  return memory;
+  return is_known ? std::move(memory) : std::make_unique<PlanMemory>(std::move(turn.message));
 }
 
 void PlanMemories::keep(task::TaskKey run, std::unique_ptr<PlanMemory> memory) {

@@ -38,8 +38,9 @@ class PlanMemories {
  public:
   explicit PlanMemories(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Removes and returns the memory of the turn's run, whose facts may lack the last states; or else
-  // returns a new one, made with the turn's message. The caller is its only owner.
+  // Removes and returns the memory of the turn's run, whose facts may lack the last states; or else, also if
+  // the log is not the one that the memory was made from, returns a new one, made with the turn's message.
+  // The caller is its only owner.
   std::unique_ptr<PlanMemory> take(Turn& turn);
   void keep(task::TaskKey run, std::unique_ptr<PlanMemory> memory);
 

@@ -146,12 +146,10 @@ class WorkflowTurn {
   // Leaves a turn without any effect: one that is not wanted any more, or that could not read what it needs.
   // After a cancel, the next turn undoes the completed steps. If a read failed, the next turn reads again.
   bool leave() {
-    facts_ = {};
-    note_states(0, {});
     Waits again;
     again.until = has_unread_ ? now_ + kReadAgain : now_;
     sink_.finish(has_unread_ || plan_->undoes ? Outcome(again) : Outcome(Canceled{}));
-    return true;
+    return false;
   }
 
   void keep(const PlanRun::Step& step) {

@@ -24,6 +24,8 @@ std::unique_ptr<PlanMemory> taken(PlanMemories& memories, agents::Turn turn) {
 // A run that has begun and has two states, the later one being `last`.
 std::unique_ptr<PlanMemory> begun(PlanMemories& memories, std::int64_t key, const std::string& last) {
   auto memory = taken(memories, turn_of(key, "m", {}));
+  memory->plan = std::make_shared<agents::Plan>();
+  memory->sources.made()["p text"];
   memory->facts.add({agents::PlanRecord::What::began, {}, 0, {}, {}, "{}"});
   memory->states = 2;
   memory->last_state = last;
@@ -39,13 +41,15 @@ TEST_CASE("PlanMemories: the memory of a run is handed to its next turn, once") 
   CHECK(taken(memories, turn_of(1, "m", {"a", "b", "c"}))->states == 0);
 }
 
-TEST_CASE("PlanMemories: facts from states that the log does not have are dropped") {
+TEST_CASE("PlanMemories: all that comes from states that the log does not have is dropped") {
   PlanMemories memories(1 << 20);
   for (const auto& states : {std::vector<std::string>{"a"}, {"a", "x"}, {"a", "x", "c"}}) {
     memories.keep(task::TaskKey{1}, begun(memories, 1, "b"));
     const auto memory = taken(memories, turn_of(1, "m", states));
     CHECK(memory->states == 0);
     CHECK(memory->facts.plan().empty());
+    CHECK(memory->plan == nullptr);
+    CHECK(memory->sources.made().empty());
   }
 }
 

@@ -83,4 +83,21 @@ TEST_CASE("Plan: a turn that cannot read a result at the moment has no effect, a
   CHECK(task::text_of(next->delegates().front().message) == "hello");
 }
 
+TEST_CASE("Plan: a run that another node has begun with another card goes on with that card's plan") {
+  test::ManualClock clock;
+  const auto executor = executor_of(kPlan, clock);
+  // Begins the run here, but nothing of this is stored.
+  executor->start(agents::Turn(), std::make_shared<test::RecordingSink>());
+  const std::string other = R"({"id": "p", "sequence": [
+      {"id": "first", "agent": "b"}, {"id": "second", "agent": "b"}]})";
+  agents::Turn turn;
+  turn.states.push_back(agents::write_records({{What::began, {}, 0, clock.now(), {}, other},
+                                               {What::begin, "p/first", 1, clock.now()},
+                                               {What::end, "p/first", 1, clock.now()}}));
+  const auto sink = std::make_shared<test::RecordingSink>();
+  executor->start(std::move(turn), sink);
+  REQUIRE(sink->delegates().size() == 1);
+  CHECK(sink->delegates().front().id == "p/second#1");
+}
+
 }  // namespace workflow_executor_test
