@@ -66,11 +66,13 @@ class PlanRun {
 
   PlanRun(const Plan& plan, PlanFacts& facts, World world);
 
+  // Begins the children again that open attempts lack. Call it before `take` and `advance`, if an earlier
+  // turn or attempt may have been broken off: such a child may exist without being in the log, and is found
+  // only with the same input, which later results could change. If there are any, `advance` does nothing
+  // else. `has_child`: the attempt has a child, or has got none for good.
+  void begin_again(const std::function<bool(const std::string& call)>& has_child);
   // Records a child's result. Returns false if no attempt waits for it any more.
   bool take(const DelegateResult& result);
-  // Begins the children again that open attempts lack. Call it before `advance`, if an earlier turn or
-  // attempt may have been broken off. If there are any, `advance` does nothing else.
-  void begin_again(const std::function<bool(const std::string& call)>& has_child);
   Step advance();
 
   PlanValues& values() { return values_; }

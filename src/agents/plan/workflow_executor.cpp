@@ -108,14 +108,17 @@ class WorkflowTurn {
                  turn_.canceled,
                  {options_.fill_max, [this] { return !has_unread_ && sink_.is_wanted(); }},
                  options_.undo_grace});
+    // An attempt may have been broken off between its records and its children. If a cancel came during the
+    // next attempt, which was then left, this is the first attempt of another turn.
+    if (turn_.attempt > 1 || is_folded_anew)
+      run.begin_again([this](const std::string& call) {
+        return turn_.children.contains(call) ||
+               std::ranges::count(turn_.results, call, &DelegateResult::id) > 0;
+      });
     for (const DelegateResult& result : turn_.results) {
       taken_.push_back(result.id);
       if (run.take(result)) told_.push_back(&result);
     }
-    // An attempt may have been broken off between its records and its children. If a cancel came during the
-    // next attempt, which was then left, this is the first attempt of another turn.
-    if (turn_.attempt > 1 || is_folded_anew)
-      run.begin_again([this](const std::string& call) { return turn_.children.contains(call); });
     PlanRun::Step step = run.advance();
     if (step.is_left || has_unread_) return leave();
     if (!step.end) withdraw_failed(step);

@@ -50,6 +50,31 @@ TEST_CASE("Plan: a canceled plan begins the lost child of a broken-off turn agai
   CHECK(sink->outcome_as<agents::Waits>() != nullptr);
 }
 
+TEST_CASE(
+    "Plan: a child that a broken-off turn lost is begun again with the same input, whatever came since") {
+  test::ManualClock clock;
+  const std::string plan = R"({"id": "p", "parallel": [
+      {"id": "s", "sequence": [{"id": "one", "agent": "a"},
+                               {"id": "two", "agent": "a", "input": "b said {{/steps/b/text}}"}]},
+      {"id": "b", "agent": "a"}]})";
+  const auto executor = executor_of(plan, clock);
+  agents::Turn turn;
+  turn.attempt = 2;
+  turn.states.push_back(agents::write_records({{What::began, {}, 0, clock.now(), {}, plan},
+                                               {What::begin, "p/s/one", 1, clock.now()},
+                                               {What::begin, "p/b", 1, clock.now()}}));
+  turn.states.push_back(agents::write_records(
+      {{What::end, "p/s/one", 1, clock.now()}, {What::begin, "p/s/two", 1, clock.now()}}));
+  turn.children = {{"p/s/one#1", task::TaskKey{2}}, {"p/b#1", task::TaskKey{3}}};
+  turn.results.push_back({"p/b#1", child_saying("hi"), "", 0, 0});
+  turn.read_child = [](task::TaskKey) -> base::Result<task::Task> { return child_saying("hi"); };
+  const auto sink = std::make_shared<test::RecordingSink>();
+  executor->start(std::move(turn), sink);
+  REQUIRE(sink->delegates().size() == 1);
+  CHECK(sink->delegates().front().id == "p/s/two#1");
+  CHECK(task::text_of(sink->delegates().front().message) == "b said ");
+}
+
 TEST_CASE("Plan: a turn that cannot read a result at the moment has no effect, and another turn follows") {
   test::ManualClock clock;
   const std::string plan = R"({"id": "p", "sequence": [
