@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <compare>
 #include <limits>
 #include <ranges>
 
@@ -42,6 +43,18 @@ std::optional<double> number_in(Value value) {
   return is_whole ? std::optional(number) : std::nullopt;
 }
 
+// The order of two numbers, or texts that are numbers; unordered if one of them is neither. Integers are
+// compared as such, because a double does not tell large ones apart.
+std::partial_ordering order_of(Value one, Value other) {
+  const auto integer_in = [](Value value) {
+    return value.is_string() ? base::number_in<std::int64_t>(base::trimmed(value.string())) : value.integer();
+  };
+  const auto integer = integer_in(one), other_integer = integer_in(other);
+  if (integer && other_integer) return *integer <=> *other_integer;
+  const auto number = number_in(one), other_number = number_in(other);
+  return number && other_number ? *number <=> *other_number : std::partial_ordering::unordered;
+}
+
 // True or false, or a text that is one.
 std::optional<bool> truth_in(Value value) {
   if (value.is_bool()) return value.boolean();
@@ -56,11 +69,7 @@ bool same(Value one, Value other) {
     const auto truth = truth_in(one);
     return truth && truth == truth_in(other);
   }
-  if (one.is_number() || other.is_number()) {
-    if (one.integer() && other.integer()) return one.integer() == other.integer();
-    const auto number = number_in(one);
-    return number && number == number_in(other);
-  }
+  if (one.is_number() || other.is_number()) return order_of(one, other) == 0;
   return !one.missing() && json::same_value(one, other);
 }
 
@@ -701,9 +710,9 @@ bool PlanValues::compare(const Condition& condition, const PlanPlace& from) {
       return !same(is, with);
     case Test::greater:
     case Test::less: {
-      const auto one = number_in(is), other = number_in(with);
-      if (!one || !other) return cannot();
-      return condition.test == Test::greater ? *one > *other : *one < *other;
+      const auto order = order_of(is, with);
+      if (order == std::partial_ordering::unordered) return cannot();
+      return condition.test == Test::greater ? order > 0 : order < 0;
     }
     case Test::contains:
       if (is.is_array()) return among(is, is_with);

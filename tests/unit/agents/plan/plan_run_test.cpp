@@ -219,6 +219,14 @@ TEST_CASE("PlanRun: a text that is a number is compared as a number") {
   CHECK(decided(when(R"("contains": 5)"), R"({"a": "room 15"})") == "yes");
 }
 
+TEST_CASE("PlanRun: large integers that differ by one are told apart, also in a text") {
+  CHECK(decided(when(R"("greater": 1767225600000000000)"), R"({"a": 1767225600000000001})") == "yes");
+  CHECK(decided(when(R"("less": "1767225600000000001")"), R"({"a": 1767225600000000000})") == "yes");
+  CHECK(decided(when(R"("greater": 1767225600000000001)"), R"({"a": "1767225600000000001"})") == "no");
+  CHECK(decided(when(R"("equals": 1767225600000000000)"), R"({"a": "1767225600000000001"})") == "no");
+  CHECK(decided(when(R"("equals": 1767225600000000001)"), R"({"a": "1767225600000000001"})") == "yes");
+}
+
 TEST_CASE("PlanRun: a text that is true or false is compared as that") {
   CHECK(decided(when(R"("equals": true)"), R"({"a": "true\n"})") == "yes");
   CHECK(decided(when(R"("equals": true)"), R"({"a": "false"})") == "no");
