@@ -336,12 +336,15 @@ TEST_CASE("OpenAI usage: the models' calls are added up") {
   task::Usage used{{R"({"inputTokens":3,"outputTokens":2,"reasoningTokens":1})"}};
   const auto twice = run({used, used});
   CHECK(parsed(response(twice)).root()["usage"].raw() ==
-        R"({"input_tokens":6,"output_tokens":4,"total_tokens":10,"input_tokens_details":{"cached_tokens":0},)"
+        R"({"input_tokens":6,"output_tokens":4,"total_tokens":10,)"
+        R"("input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},)"
         R"("output_tokens_details":{"reasoning_tokens":2}})");
   const Frames frames = shown(protocol::openai::completions(true), twice, true);
   const Document last = parsed(frames.all().back().data);
   CHECK(last.root()["choices"].raw() == "[]");
   CHECK(last.root()["usage"]["total_tokens"].integer() == 10);
+  CHECK(last.root()["usage"]["prompt_tokens_details"].raw() ==
+        R"({"cached_tokens":0,"cache_write_tokens":0})");
 }
 
 // ---- Chat completions.
