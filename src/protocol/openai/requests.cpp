@@ -73,10 +73,10 @@ Result<void> add_result(json::Value id, json::Value content, const std::string& 
   auto ask = read_ask(id, line.task, name);
   if (!ask) return fail(std::move(ask.error()));
   chat::ClientResult result{std::move(*ask), {}, {}};
-  auto parts = read_content(content, name);
-  if (!parts) return fail(std::move(parts.error()));
+  // A tool returns what it likes, such as MCP's images and links: what is not all text is given on as it is.
+  const auto parts = read_content(content, name);
   const bool is_text =
-      std::ranges::all_of(*parts, [](const Part& part) { return part.kind == Part::Kind::text; });
+      parts && std::ranges::all_of(*parts, [](const Part& part) { return part.kind == Part::Kind::text; });
   result.content.text = is_text ? json::string_of(task::text_of(*parts)) : content.json().text;
   line.message.parts.push_back(chat::part_of(result));
   line.result = std::move(result);

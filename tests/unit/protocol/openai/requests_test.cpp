@@ -142,6 +142,22 @@ TEST_CASE("OpenAI completion: the result of a tool is for the task that its call
   CHECK(asked.run.tools.text == R"([{"name":"look","parameters":{"type":"object"}}])");
 }
 
+TEST_CASE("OpenAI requests: the result of a tool may be any JSON") {
+  const auto given = [](const std::string& result) {
+    const std::string line = R"([{"role":"tool","tool_call_id":"c","content":)" + result + "}]";
+    const std::string item = R"([{"type":"function_call_output","call_id":"c","output":)" + result + "}]";
+    const std::string content = completion(line).run.results.at(0).content.text;
+    CHECK(response(item).run.results.at(0).content.text == content);
+    return content;
+  };
+  CHECK(given(R"("42")") == R"("42")");
+  CHECK(given(R"([{"type":"text","text":"4"},{"type":"input_text","text":"2"}])") == R"("4\n2")");
+  for (const char* json :
+       {R"([{"type":"text","text":"see"},{"type":"image","data":"aGk=","mimeType":"image/png"}])",
+        R"([{"type":"resource_link","uri":"http://h/x"}])", R"({"n":[1]})", "42"})
+    CHECK(given(json) == json);
+}
+
 TEST_CASE("OpenAI requests: the agent gets no tools if the client forbids it to call them") {
   const std::string hi = R"([{"role":"user","content":"hi"}])", look = R"({"type":"function","name":"look"})";
   for (const char* choice : {"\"auto\"", "\"required\"", "null", R"({"type":"function","name":"look"})"}) {
