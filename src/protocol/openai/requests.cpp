@@ -378,8 +378,12 @@ Result<Asked> read_response(json::Value body) {
   if (input.is_string()) {
     lines.emplace_back().message.parts.push_back(Part::of_text(input.str()));
   } else if (input.is_array()) {
+    std::size_t index = 0;
     for (const json::Value value : input) {
-      auto line = read_item(value, item_name("input", lines.size()), asked.is_partial);
+      const std::string name = item_name("input", index++);
+      // Tools that the client adds, as Codex does. Nobody says them, so what stands before them stays new.
+      if (value["type"].string() == "additional_tools") continue;
+      auto line = read_item(value, name, asked.is_partial);
       if (!line) return fail(std::move(line.error()));
       lines.push_back(std::move(*line));
     }

@@ -284,6 +284,20 @@ TEST_CASE("OpenAI response: items that stand for what the server has name its ta
   CHECK(texts(whole) == std::vector<std::string>{"user one", "agent yes"});
 }
 
+TEST_CASE("OpenAI response: tools among the items do not end what is new") {
+  const std::string tools =
+      R"({"type":"additional_tools","role":"developer","tools":[{"type":"function","name":"f"}]})";
+  const std::string hi = R"({"role":"user","content":"hi"})";
+  for (const std::string& input : {hi + "," + tools, tools + "," + hi}) {
+    const Asked asked = response("[" + input + "]");
+    CHECK(asked.run.message.parts == std::vector{Part::of_text("hi")});
+    CHECK_FALSE(asked.run.history);
+    CHECK(asked.last_words.empty());
+  }
+  CHECK(problem(&read_response, R"("input":[)" + tools + R"(,{"role":"x"}])") == "input[1].role");
+  CHECK(problem(&read_response, R"("input":[)" + tools + "]") == "input");
+}
+
 TEST_CASE("OpenAI response: members that are no part of the conversation go to the agent") {
   const Asked asked =
       response(R"("hi")", R"(,"instructions":"Be brief.","metadata":{"a":"b"},"temperature":0.5,
