@@ -77,7 +77,8 @@ class Models(ApiCase):
             for model in ("nobody", "", "../chat", "default"):
                 self.assertEqual(self.failure(self.ask("POST", path, {**body, "model": model})), (404, "model_not_found"))
             self.assertEqual(self.failure(self.ask("POST", path, body)), (400, None))
-        self.assertEqual(self.failure(self.ask("GET", "/models/nobody")), (404, "model_not_found"))
+        for name in ("nobody", "chat/small", "chat%2Fsmall", "chat/%ff"):
+            self.assertEqual(self.failure(self.ask("GET", "/models/" + name)), (404, "model_not_found"))
 
     def test_errors_have_the_form_of_the_api(self):
         head = {"Content-Type": "application/json"}
@@ -88,6 +89,17 @@ class Models(ApiCase):
         self.assertEqual((self.failure(wrong)[0], wrong.headers["Allow"]), (405, "POST"))
         self.assertEqual(self.ask("POST", "/responses", {"model": "chat", "input": [{"role": "user", "content": [7]}]})
                          .body["error"]["param"], "input[0].content[0].type")
+
+    def test_paths_that_are_not_offered_say_what_is(self):
+        for method, path in (("POST", "/completions"), ("POST", "/embeddings"), ("POST", "/conversations"),
+                             ("GET", "/conversations/c1/items"), ("POST", "/audio/transcriptions")):
+            answer = self.server.http(method, "/v1" + path, b"x" if method == "POST" else None, {"Content-Type": "text/plain"})
+            self.assertEqual(self.failure(answer), (404, "unknown_url"))
+            self.assertIn("/v1/chat/completions and /v1/responses", answer.body["error"]["message"])
+        for method, path in (("POST", "/chat/completions"), ("POST", "/responses"), ("GET", "/models")):
+            answer = self.server.http(method, path, b"{}" if method == "POST" else None, {"Content-Type": "application/json"})
+            self.assertEqual(self.failure(answer), (404, "unknown_url"))
+            self.assertIn("must end with /v1", answer.body["error"]["message"])
 
     def test_the_paths_of_a2a_below_v1_are_as_before(self):
         answer = self.server.http("GET", "/v1/card", headers={"A2A-Version": "0.3"})

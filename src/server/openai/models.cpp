@@ -1,6 +1,7 @@
 #include "server/openai/models.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "json/writer.h"
 #include "server/admission/access.h"
 
@@ -37,6 +38,12 @@ void get_model(const RequestPtr& request) {
   json::Writer out(body);
   write_model(out, *by->endpoint.agent);
   request->reply(std::move(body));
+}
+
+void refuse_model(const RequestPtr& request) {
+  constexpr std::string_view kModels = "/v1/models/";
+  const std::string name = base::replaced_utf8(request->head().path.substr(kModels.size()));
+  request->refuse(protocol::openai::no_such_model(name));
 }
 
 }  // namespace baton::server::openai

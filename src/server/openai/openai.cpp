@@ -22,14 +22,46 @@ constexpr PathRow row(std::string_view methods, std::string_view pattern, Handle
                       std::optional<Scope> scope) {
   return {Place::root, methods, pattern, OpenAiRoute{handler, scope}};
 }
+
+// Says what is served: to clients that call the rest of the API, and to those whose base URL lacks /v1.
+void refuse_path(const RequestPtr& request) {
+  const std::string_view path = request->head().path;
+  std::string why = "nothing is served at this path: ";
+  if (!path.starts_with("/v1/")) {
+    why += "the base URL must end with /v1";
+  } else {
+    why += "of OpenAI's API there are /v1/models, /v1/chat/completions and /v1/responses";
+    if (path.starts_with("/v1/conversations"))
+      why += "; a conversation needs no creation: give a response any id as its conversation";
+  }
+  request->refuse(Failure{404, "invalid_request_error", "unknown_url", std::move(why)});
+}
+
+// A path that is not offered, whatever the method and the body are.
+constexpr PathRow absent(std::string_view pattern) {
+  return row("", pattern, &refuse_path, std::nullopt);
+}
+
 constexpr std::array kPaths{
     row("GET", "/v1/models", &list_models, std::nullopt),
     row("GET", "/v1/models/{id}", &get_model, std::nullopt),
+    row("GET", "/v1/models/{id}/{rest...}", &refuse_model, std::nullopt),
     row("POST", "/v1/chat/completions", &create_completion, Scope::send),
     row("POST", "/v1/responses", &create_response, Scope::send),
     row("GET, DELETE", "/v1/responses/{id}", &get_response, Scope::read),
     row("POST", "/v1/responses/{id}/cancel", &cancel_response, Scope::cancel),
     row("GET", "/v1/responses/{id}/input_items", &list_input_items, Scope::read),
+    absent("/v1/completions"),
+    absent("/v1/embeddings"),
+    absent("/v1/conversations"),
+    absent("/v1/conversations/{path...}"),
+    absent("/v1/files"),
+    absent("/v1/moderations"),
+    absent("/v1/images/{path...}"),
+    absent("/v1/audio/{path...}"),
+    absent("/models"),
+    absent("/chat/completions"),
+    absent("/responses"),
 };
 
 // The answer to a chat call that cannot be served.
@@ -105,7 +137,8 @@ void handle(std::shared_ptr<http::Exchange> exchange, Entry entry, const PathMat
   const auto refuse = [&](ErrorCode code, std::string why) {
     exchange->reply(error_reply({code, std::move(why), {}}));
   };
-  if (head.method == "POST" && !head.body.empty()) {
+  const bool is_absent = found.row->methods.empty();
+  if (head.method == "POST" && !head.body.empty() && !is_absent) {
     if (!a2a::is_json(head))
       return refuse(ErrorCode::content_type_not_supported, "Content-Type: must be application/json");
     auto parsed = json::Document::parse(exchange->take_body());

@@ -9,6 +9,7 @@
 //   DELETE /v1/responses/<id>             removes its task
 //   GET    /v1/responses/<id>/input_items
 //
+// Well-known paths of the API that are not offered are 404 with a message that names those above.
 // The requests are read by protocol/openai and become runs of the chat protocols (server/chat), which knows
 // questions, tools, hang-ups and repetitions. A2A 0.3's REST has other paths below /v1.
 // Threads: on the server's workers, several at a time.
