@@ -175,6 +175,14 @@ class Completions(ApiCase):
         failed = self.ask("POST", "/chat/completions", {"model": "chat", "messages": [{"role": "user", "content": "fail no luck"}]})
         self.assertEqual((self.failure(failed), failed.body["error"]["message"]), ((400, "agent_failed"), "no luck"))
 
+    def test_an_answer_that_is_not_there_in_time_is_an_error_that_clients_do_not_repeat(self):
+        with harness.Server(["chat"], {"engine": {"reply_wait_s": 0.1, "drain_grace_s": 0.2}}) as self.server:
+            late = self.ask("POST", "/chat/completions", {"model": "chat", "messages": [{"role": "user", "content": "wait"}]})
+            self.assertEqual((self.failure(late), late.headers["Retry-After"]), ((400, "no_answer"), None))
+            response = self.respond("wait")
+            self.assertIn(response["status"], ("queued", "in_progress"))
+        self.server = type(self).server
+
 
 class Responses(ApiCase):
     def test_a_response_is_read_again_and_its_stream_has_every_event(self):

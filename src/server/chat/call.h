@@ -49,6 +49,8 @@ struct ChatCall : PlainCall {
   const ChildAgents child_agents;       // see task::Submission
   const task::SubjectTokenPtr subject;  // see task::Submission
   json::Document document;              // the body: an object, until its run has been read
+  // Writes the errors after a run has begun, which are no refusals; null: `write_error` does.
+  http::Reply (*write_late_error)(const base::Error&, const task::AgentName&) = nullptr;
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
   const engine::TaskReader& reader() const { return services.engine.reader(); }

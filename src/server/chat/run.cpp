@@ -42,6 +42,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   // Answers with the run that follows what was accepted.
   void accepted(const engine::Accepted& accepted) {
     const BegunRun begun{accepted.key, accepted.id, accepted.context, accepted.before};
+    if (call->write_late_error != nullptr) call->write_error = call->write_late_error;
     if (request.streams) return show(begun, {}, false);
     if (!request.background) return reply_whole(begun);
     release_claims();

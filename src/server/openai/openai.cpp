@@ -64,11 +64,26 @@ constexpr std::array kPaths{
     absent("/responses"),
 };
 
-// The answer to a chat call that cannot be served.
-http::Reply chat_error(const base::Error& error, const task::AgentName& agent) {
+void log_if_ours(const base::Error& error, const task::AgentName& agent) {
   if (error.code == ErrorCode::internal || error.code == ErrorCode::unavailable)
     base::log_error({{"agent", agent.value}}, "{} {}", error.for_caller, error.for_log);
+}
+
+// The answer to a chat call that cannot be served.
+http::Reply chat_error(const base::Error& error, const task::AgentName& agent) {
+  log_if_ours(error, agent);
   return error_reply(error);
+}
+
+// The same after the run has begun. The AI SDK, LangChain.js and others repeat every request after 429 and
+// 5xx, and the agent would do its work once more.
+http::Reply late_error(const base::Error& error, const task::AgentName& agent) {
+  log_if_ours(error, agent);
+  Failure failure = protocol::openai::failure_of(error);
+  if (failure.status == 429 || failure.status >= 500)
+    failure = {400, "server_error", "no_answer",
+               "the agent has begun, but its answer is not there in time or cannot be given"};
+  return failure_reply(failure);
 }
 
 }  // namespace
@@ -124,6 +139,7 @@ chat::CallPtr call_for(const RequestPtr& request, Admitted by, bool begins) {
   const auto call = std::make_shared<chat::ChatCall>(request->exchange, by, request->entry.claims,
                                                      std::move(request->body));
   call->write_error = &chat_error;
+  call->write_late_error = &late_error;
   if (!begins) return call;
   call->hold = by.services.options.streams.acquire(call->caller);
   if (call->hold) return call;

@@ -67,4 +67,38 @@ TEST_CASE("Chat run: a request that waits for its answer does not keep its body"
   readers.stop();
 }
 
+TEST_CASE("Chat run: the errors after a run has begun have their own form, those before it have not") {
+  EngineBench bench;
+  const agents::Catalogue catalogue{one_agent()};
+  const server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 10};
+  const server::Services services{bench.engine(), catalogue, options, readers, {}};
+  server::chat::RunClaims claims;
+  const server::Admitted by{services, {catalogue.find({"scripted"}), false, "http://127.0.0.1:80"}, {"ann"}};
+  const auto late = [](const base::Error&, const task::AgentName&) {
+    http::Reply reply;
+    reply.status = 418;
+    return reply;
+  };
+  for (const bool begins : {false, true}) {
+    const auto exchange = std::make_shared<Exchange>();
+    auto answer = exchange->answer.get_future();
+    auto body = json::Document::parse(begins ? R"({"input":[{"role":"user","content":"hi"}],"stream":false})"
+                                             : R"({"input":7,"stream":false})");
+    REQUIRE(body);
+    const auto call = std::make_shared<server::chat::ChatCall>(exchange, by, claims, std::move(*body));
+    call->write_late_error = late;
+    if (begins) readers.stop();  // takes no more work: the answer cannot be read
+    server::chat::run(call, protocol::chat::agent_api_protocol());
+    if (begins) {
+      const auto turn = bench.scripted().next();
+      REQUIRE(turn);
+      turn->sink->finish(agents::Done{});
+    }
+    REQUIRE(answer.wait_for(test::patience()) == std::future_status::ready);
+    CHECK(answer.get().status == (begins ? 418 : 400));
+  }
+  bench.engine().drain();
+}
+
 }  // namespace run_test
