@@ -180,16 +180,25 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     decode(std::move(text));
   }
 
-  // Whether the server has changed, or has forgotten the session.
+  // Whether the server has changed, or has forgotten the session. The specification wants a 404 for the
+  // latter. Many servers in TypeScript and Atlassian's answer 400 with a code of their own, and older ones on
+  // the Rust SDK answer 401 without a challenge.
   bool is_forgotten(const Posted& posted) {
     if (posted.kind != Posted::Kind::refused || is_renewed_) return false;
     const int status = posted.answer.status;
-    if (status != 400 && status != 404 && status != 405) return false;
     const bool has_session = !how_.session.empty();
+    if (status == 401) {
+      is_renewed_ = has_session && outbound::header_of(posted.answer, "WWW-Authenticate").empty();
+      return is_renewed_;
+    }
+    if (status != 400 && status != 404 && status != 405) return false;
     const auto document = json::Document::view_of(posted.answer.body);
     const auto response = protocol::mcp::read_response(document.root(), id_);
-    is_renewed_ = (has_session && status == 404) || !response ||
-                  response->failure.code == protocol::mcp::kUnsupportedVersion;
+    const int code = response ? response->failure.code : 0;
+    const bool is_about_request =
+        code == protocol::mcp::kInvalidParams || code == protocol::mcp::kMethodNotFound;
+    is_renewed_ = !response || code == protocol::mcp::kUnsupportedVersion ||
+                  (has_session && (status == 404 || !is_about_request));
     return is_renewed_;
   }
 

@@ -93,6 +93,24 @@ TEST_CASE("McpCall: a legacy server is initialized, and again when it has forgot
   CHECK(call(mcp, servers, "tools/call").end.kind == Kind::refused);
 }
 
+TEST_CASE("McpCall: a session is also forgotten if a 400 with another code or a bare 401 says so") {
+  ScriptedMcp mcp;
+  const auto servers = mcp.servers();
+  const auto outcome = [&](const std::string& status, const std::string& body, const std::string& head = {}) {
+    servers->all[0]->spoken = protocol::mcp::Spoken{"2025-06-18", "s1"};
+    mcp.on("initialize", {ScriptedMcp::result(R"({"protocolVersion":"2025-06-18"})")});
+    mcp.on("tools/call", {ScriptedMcp::raw(http_answer(status, body, head)), ScriptedMcp::result("{}")});
+    return call(mcp, servers, "tools/call").end.kind;
+  };
+  const auto error = [](const std::string& code) {
+    return R"({"jsonrpc":"2.0","error":{"code":)" + code + R"(,"message":"no session"},"id":null})";
+  };
+  CHECK(outcome("400 Bad Request", error("-32000")) == Kind::answered);
+  CHECK(outcome("401 Unauthorized", "Unauthorized: Session not found") == Kind::answered);
+  CHECK(outcome("400 Bad Request", error("-32602")) == Kind::refused);
+  CHECK(outcome("401 Unauthorized", "", "WWW-Authenticate: Bearer\r\n") == Kind::refused);
+}
+
 TEST_CASE("McpCall: a forgotten session that another call has replaced meanwhile is not replaced again") {
   ScriptedMcp mcp;
   const auto servers = mcp.servers();
