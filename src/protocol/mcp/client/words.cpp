@@ -17,7 +17,7 @@ using json::Writer;
 using std::chrono::milliseconds;
 using task::Part;
 
-constexpr std::string_view kNewestLegacy = "2025-11-25", kOldestLegacy = "2025-03-26";
+constexpr std::string_view kNewestLegacy = "2025-11-25";
 constexpr std::size_t kToolNameMax = 128, kDescriptionMax = 8 << 10, kSchemaMax = 64 << 10;
 constexpr std::int64_t kPollMinMs = 500, kPollMaxMs = 600'000;
 
@@ -219,9 +219,10 @@ Asking initialize() {
 
 std::string chosen_version(Value result) {
   const std::string version = result["protocolVersion"].str();
+  // Versions from before streamable HTTP, too: many servers that speak it name 2024-11-05, whatever they are
+  // asked for. The requests and answers that are used here are the same in all of them.
   const auto all = versions();
-  const bool is_spoken =
-      version >= kOldestLegacy && version != kModern && std::ranges::count(all, version) > 0;
+  const bool is_spoken = version != kModern && std::ranges::count(all, version) > 0;
   return is_spoken ? version : std::string();
 }
 
