@@ -128,10 +128,12 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
                                        : begun_;
     const int id = asking.method.starts_with("notifications/") ? 0 : ++id_;
     text_.emplace(server_->answer_max, id);
+    const milliseconds time_max = step_ == Step::discover ? std::min(left(), server_->discover_max) : left();
+    discover_until_ = Clock::now() + time_max;
     outbound::Post post{.url = server_->settings.server.url,
                         .body = protocol::mcp::write_request(asking, how_, id),
                         .accept = "application/json, text/event-stream",
-                        .time_max = left(),
+                        .time_max = time_max,
                         .despite_breaker = despite_breaker_,
                         .trace = timer_.trace(),
                         .intake = intake_.get(),
@@ -171,6 +173,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     if (posted.kind == Posted::Kind::refused && (posted.answer.status == 401 || posted.answer.status == 403))
       return end(refusal(posted));
     if (posted.kind == Posted::Kind::forbidden) return end({McpCallEnd::Kind::refused, posted.text});
+    if (step_ == Step::discover && is_at_a_loss(posted)) return go_to(Step::initialize);
     if (posted.kind != Posted::Kind::answered && !is_final(posted)) return try_again(posted);
     text_->feed_end();
     std::string text = is_final(posted) ? posted.answer.body : text_->take_text();
@@ -178,6 +181,14 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     if (step_ == Step::initialize) return begin_session(posted, text);
     if (is_final(posted)) return end(refusal(posted));
     decode(std::move(text));
+  }
+
+  // Whether the server has failed over a method that it does not know. Servers on Java's SDK, such as those
+  // of Spring AI, answer 500, and some on older SDKs never answer.
+  bool is_at_a_loss(const Posted& posted) const {
+    const int status = posted.kind == Posted::Kind::refused ? posted.answer.status : 0;
+    const bool is_late = posted.kind == Posted::Kind::lost && Clock::now() >= discover_until_;
+    return status == 500 || status == 501 || is_late;
   }
 
   // Whether the server has changed, or has forgotten the session. The specification wants a 404 for the
@@ -329,6 +340,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
   const Read read_;
   OnEnd on_end_;
   const Clock::time_point deadline_;
+  Clock::time_point discover_until_;  // the last moment for an answer to server/discover
   const std::unique_ptr<outbound::Intake> intake_;
   base::SpanTimer timer_;
   Step step_ = Step::discover;

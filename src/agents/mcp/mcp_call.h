@@ -1,8 +1,8 @@
 // McpCall: one request to a server of MCP tools, over an event loop.
 //
 // The first request to a server finds out which revision it speaks: `server/discover` does no harm, and
-// legacy servers get `initialize` next. A legacy server that has forgotten the session gets `initialize` once
-// more.
+// servers that do not answer it get `initialize` next. A legacy server that has forgotten the session gets
+// `initialize` once more.
 //
 // Retries: what was not sent, and what the server refused for the moment, is sent again. What may have
 // arrived is sent again only if the request may be repeated; otherwise its outcome is unknown.
@@ -33,8 +33,9 @@ struct McpServer {
   outbound::Rules rules;
   std::shared_ptr<outbound::Credentials> credentials;  // shared with calls
   LoopServices services;
-  std::size_t answer_max = 0;   // bytes
-  bool verbose_errors = false;  // the agent's author sees them
+  std::size_t answer_max = 0;                      // bytes
+  bool verbose_errors = false;                     // the agent's author sees them
+  std::chrono::milliseconds discover_max{10'000};  // the longest wait for the answer to server/discover
   // How it is spoken to; unset: not known yet. On the loop's thread. Callers who share no credentials share
   // no session.
   mutable std::optional<protocol::mcp::Spoken> spoken = {};

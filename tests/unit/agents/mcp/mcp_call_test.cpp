@@ -93,6 +93,23 @@ TEST_CASE("McpCall: a legacy server is initialized, and again when it has forgot
   CHECK(call(mcp, servers, "tools/call").end.kind == Kind::refused);
 }
 
+TEST_CASE("McpCall: a server that fails over server/discover, or never answers it, is initialized") {
+  for (const auto& answer :
+       {ScriptedMcp::raw(http_answer("500 Internal Server Error", "{}")), ScriptedMcp::silence()}) {
+    ScriptedMcp mcp;
+    mcp.on("server/discover", {answer});
+    mcp.on("initialize", {ScriptedMcp::result(R"({"protocolVersion":"2025-06-18"})")});
+    mcp.on("tools/list", {ScriptedMcp::result(R"({"tools":[]})")});
+    auto impatient = std::make_shared<McpServer>(*mcp.servers()->all[0]);
+    impatient->discover_max = std::chrono::milliseconds(50);
+    const auto servers = std::make_shared<McpServers>();
+    servers->all.push_back(impatient);
+    const Came came = call(mcp, servers, "tools/list");
+    CHECK(came.end.text == "");
+    CHECK(came.result == R"({"tools":[]})");
+  }
+}
+
 TEST_CASE("McpCall: a session is also forgotten if a 400 with another code or a bare 401 says so") {
   ScriptedMcp mcp;
   const auto servers = mcp.servers();

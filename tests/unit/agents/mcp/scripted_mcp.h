@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/mcp/mcp_tools.h"
@@ -49,6 +50,8 @@ class ScriptedMcp {
   static Answer raw(std::string text) {
     return [text = std::move(text)](const std::string&) { return text; };
   }
+  // Says nothing until the client leaves.
+  static Answer silence() { return raw(std::string(kSilence)); }
   void be_modern() {
     on("server/discover", {result(R"({"resultType":"complete","supportedVersions":["2026-07-28"]})")});
   }
@@ -77,6 +80,8 @@ class ScriptedMcp {
   const std::shared_ptr<agents::McpAgents> agents = std::make_shared<agents::McpAgents>();
 
  private:
+  static constexpr std::string_view kSilence = "silence";
+
   void answer(RawServer& self, int connection) {
     const std::string all = self.requests();
     const std::string body = all.substr(all.rfind("\r\n\r\n") + 4);
@@ -93,7 +98,9 @@ class ScriptedMcp {
         next = answers.front();
       if (answers.size() > 1) answers.erase(answers.begin());
     }
-    if (const std::string text = next(id); !text.empty()) RawServer::say(connection, text);
+    const std::string text = next(id);
+    if (text == kSilence) return self.be_silent(connection);
+    if (!text.empty()) RawServer::say(connection, text);
   }
 
   std::mutex mutex_;
