@@ -1,5 +1,7 @@
 #include "agents/model/tools.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +18,57 @@ using protocol::models::ToolFunction;
 constexpr std::string_view kMessageOnly =
     R"({"type":"object","properties":{"message":{"type":"string","description":"What the agent is to do, with all it needs to know."}},"required":["message"]})";
 
+void write_schema(json::Writer& out, json::Value schema);
+
+// Writes the value of a member of a schema.
+void write_member(json::Writer& out, json::Value member) {
+  constexpr std::array<std::string_view, 5> kByName{"properties", "patternProperties", "dependentSchemas",
+                                                    "$defs", "definitions"};
+  constexpr std::array<std::string_view, 5> kLists{"anyOf", "oneOf", "allOf", "prefixItems", "items"};
+  constexpr std::array<std::string_view, 6> kSchemas{"items", "additionalProperties", "not", "if", "then",
+                                                     "else"};
+  const auto is_one_of = [&](const auto& names) { return std::ranges::count(names, member.key()) > 0; };
+  if (member.is_object() && is_one_of(kByName)) {
+    out.object([&] {
+      for (const json::Value one : member) {
+        out.key(one.key());
+        write_schema(out, one);
+      }
+    });
+  } else if (member.is_array() && is_one_of(kLists)) {
+    out.each(member, [&](json::Value one) { write_schema(out, one); });
+  } else if ((member.is_object() || member.key() == "items") && is_one_of(kSchemas)) {
+    write_schema(out, member);
+  } else {
+    out.raw(member.raw());
+  }
+}
+
+// Writes a schema with the same meaning for strict servers, which otherwise refuse the whole request: OpenAI
+// wants `items` in every array, and Fireworks an object where a schema may be `true`.
+void write_schema(json::Writer& out, json::Value schema) {
+  if (schema.is_bool() && schema.boolean()) {
+    out.object([] {});
+    return;
+  }
+  if (!schema.is_object()) {
+    out.raw(schema.raw());
+    return;
+  }
+  const json::Value type = schema["type"];
+  bool is_array = type.string() == "array";
+  if (type.is_array()) {
+    for (const json::Value one : type) is_array = is_array || one.string() == "array";
+  }
+  out.object([&] {
+    for (const json::Value member : schema) {
+      out.key(member.key());
+      write_member(out, member);
+    }
+    if (is_array && schema["items"].missing()) out.key("items").object([] {});
+  });
+}
+
 // Completes a schema: strict servers want the type and the properties of an object. A dialect's name is for
 // validators.
 task::Json completed(json::Value parameters) {
@@ -26,7 +79,9 @@ task::Json completed(json::Value parameters) {
     if (parameters["type"].absent()) out.member("type", "object");
     if (parameters["properties"].absent()) out.key("properties").object([] {});
     for (const json::Value member : parameters) {
-      if (!member.is_null() && member.key() != "$schema") out.key(member.key()).raw(member.raw());
+      if (member.is_null() || member.key() == "$schema") continue;
+      out.key(member.key());
+      write_member(out, member);
     }
   });
   return whole;

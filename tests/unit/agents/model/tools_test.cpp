@@ -58,6 +58,25 @@ TEST_CASE("ModelTools: a tool's schema is completed to that of an object") {
   CHECK(tools.functions()[1].parameters.empty());
 }
 
+TEST_CASE("ModelTools: arrays in a tool's schema get items, and a schema that is true becomes an object") {
+  const auto shown = [](const std::string& properties) {
+    const std::string begin = R"({"type":"object","properties":)";
+    const ModelTools tools = tools_of(R"([{"name":"f","parameters":)" + begin + properties + "}}]");
+    const std::string& text = tools.functions()[0].parameters.text;
+    REQUIRE(text.starts_with(begin));
+    return text.substr(begin.size(), text.size() - begin.size() - 1);
+  };
+  CHECK(shown(R"({"a":{"type":"array"}})") == R"({"a":{"type":"array","items":{}}})");
+  CHECK(shown(R"({"a":{"anyOf":[{"type":["array","null"]},{"items":true,"type":"array"}]}})") ==
+        R"({"a":{"anyOf":[{"type":["array","null"],"items":{}},{"items":{},"type":"array"}]}})");
+  CHECK(shown(R"({"model":true,"b":{"additionalProperties":{"type":"array"}}})") ==
+        R"({"model":{},"b":{"additionalProperties":{"type":"array","items":{}}}})");
+  // What only looks like a schema stays as it is.
+  const std::string same =
+      R"({"type":{"default":{"type":"array"},"enum":[true]},"b":{"additionalProperties":true}})";
+  CHECK(shown(same) == same);
+}
+
 TEST_CASE("ModelTools: arguments that are nested too deep for a store are wrong") {
   const ModelTools tools = tools_of(R"([{"name":"f"}])");
   const auto kind_of = [&](std::size_t levels) {
