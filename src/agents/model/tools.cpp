@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "json/document.h"
 #include "json/writer.h"
@@ -69,17 +72,65 @@ void write_schema(json::Writer& out, json::Value schema) {
   });
 }
 
+// What OpenAI's and Anthropic's APIs refuse at the top of a function's parameters.
+bool is_refused_at_top(std::string_view keyword) {
+  constexpr std::array<std::string_view, 6> kRefused{"anyOf", "oneOf", "allOf", "not", "enum", "const"};
+  return std::ranges::count(kRefused, keyword) > 0;
+}
+
+// Writes the properties of parameters that consist of several schemas: all that one of them has. Which go
+// together is left out; the tool's server tells the model if a call has the wrong ones.
+void write_all_properties(json::Writer& out, json::Value parameters) {
+  std::vector<std::vector<json::Value>> all;       // the different schemas of each property
+  std::map<std::string_view, std::size_t> places;  // in `all`, by the property's name
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  const auto add = [&](json::Value schema) {
+    const json::Value properties = schema["properties"];
+    if (!properties.is_object()) return;
+    for (const json::Value one : properties) {
+      if (!seen.emplace(one.key(), one.raw()).second) continue;
+      const auto [place, is_new] = places.try_emplace(one.key(), all.size());
+      if (is_new) all.emplace_back();
+      all[place->second].push_back(one);
+    }
+  };
+  add(parameters);
+  for (const std::string_view list : {"allOf", "anyOf", "oneOf"}) {
+    for (const json::Value part : parameters[list]) {
+      const std::string_view reference = part["$ref"].string();
+      add(reference.starts_with("#/") ? json::value_at(parameters, reference.substr(1)) : part);
+    }
+  }
+  out.object([&] {
+    for (const std::vector<json::Value>& schemas : all) {
+      out.key(schemas.front().key());
+      if (schemas.size() == 1) {
+        write_schema(out, schemas.front());
+      } else {
+        out.object([&] { out.key("anyOf").each(schemas, [&](json::Value one) { write_schema(out, one); }); });
+      }
+    }
+  });
+}
+
 // Completes a schema: strict servers want the type and the properties of an object. A dialect's name is for
 // validators.
 task::Json completed(json::Value parameters) {
   task::Json whole;
   if (!parameters.is_object()) return whole;
+  bool is_composed = false;
+  for (const json::Value member : parameters)
+    is_composed = is_composed || (!member.is_null() && is_refused_at_top(member.key()));
   json::Writer out(whole.text);
   out.object([&] {
     if (parameters["type"].absent()) out.member("type", "object");
-    if (parameters["properties"].absent()) out.key("properties").object([] {});
+    if (is_composed || parameters["properties"].absent()) {
+      out.key("properties");
+      write_all_properties(out, parameters);
+    }
     for (const json::Value member : parameters) {
-      if (member.is_null() || member.key() == "$schema") continue;
+      if (member.is_null() || member.key() == "$schema" || is_refused_at_top(member.key())) continue;
+      if (is_composed && member.key() == "properties") continue;
       out.key(member.key());
       write_member(out, member);
     }

@@ -58,6 +58,19 @@ TEST_CASE("ModelTools: a tool's schema is completed to that of an object") {
   CHECK(tools.functions()[1].parameters.empty());
 }
 
+TEST_CASE("ModelTools: parameters that consist of several schemas become one object with all properties") {
+  const ModelTools tools = tools_of(
+      R"([{"name":"f","parameters":{"anyOf":[{"$ref":"#/$defs/A"},{"properties":{"kind":{"const":"b"},)"
+      R"("y":{"type":"array"}}}],"$defs":{"A":{"properties":{"kind":{"const":"a"},"x":{}}}}}},)"
+      R"({"name":"g","parameters":{"type":"object","properties":{"x":{}},"required":["x"],"not":{},)"
+      R"("allOf":[{"properties":{"x":{}}},{"if":{}},true]}}])");
+  CHECK(tools.functions()[0].parameters.text ==
+        R"({"type":"object","properties":{"kind":{"anyOf":[{"const":"a"},{"const":"b"}]},"x":{},)"
+        R"("y":{"type":"array","items":{}}},"$defs":{"A":{"properties":{"kind":{"const":"a"},"x":{}}}}})");
+  CHECK(tools.functions()[1].parameters.text ==
+        R"({"properties":{"x":{}},"type":"object","required":["x"]})");
+}
+
 TEST_CASE("ModelTools: arrays in a tool's schema get items, and a schema that is true becomes an object") {
   const auto shown = [](const std::string& properties) {
     const std::string begin = R"({"type":"object","properties":)";
