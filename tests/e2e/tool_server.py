@@ -1,6 +1,7 @@
 """A scripted server of MCP tools on a free loopback port, in one revision, and a door to another server."""
 import http.client
 import json
+import queue
 import threading
 import urllib.parse
 
@@ -22,21 +23,26 @@ def tool(name, description="d", properties=None, **annotations):
 
 class ToolServer(relay.Site):
     """`tools`: what it lists. `calls`: by a tool's name, a function of (arguments, handler) that returns a result, or
-    None if it has answered itself. `methods`, `seen` and `heads`: what has come."""
+    None if it has answered itself. `methods`, `seen` and `heads`: what has come. `asks`: requests that it puts into the
+    stream of a call, before it waits for their answers and keeps them, with their sessions, in `answers`."""
 
     def __init__(self, version=MODERN, streams=False):
         outer = self
         self.version, self.streams, self.tools, self.calls = version, streams, [], {}
         self.methods, self.seen, self.heads, self.sessions = [], [], [], set()
+        self.asks, self.answers, self.replies = [], [], queue.SimpleQueue()
         self.lock = threading.Lock()
 
         class Answering(relay.Handler):
             def do_POST(self):
                 request = json.loads(self.body())
+                if "method" not in request:
+                    outer.replies.put((self.headers.get("Mcp-Session-Id"), request))
+                    return self.say(b"", 202)
                 with outer.lock:
                     outer.methods.append(request["method"])
                     outer.heads.append(dict(self.headers))
-                outer.answer(self, request)
+                return outer.answer(self, request)
 
         super().__init__(Answering)
 
@@ -74,6 +80,9 @@ class ToolServer(relay.Site):
         if self.streams:
             note = json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}})
             body = f"id: 1\ndata: \n\ndata: {note}\n\nid: 2\ndata: {body}\n\n"
+            for ask in self.asks if request["method"] == "tools/call" else []:
+                handler.wfile.write(f"data: {json.dumps(ask)}\n\n".encode())
+                self.answers.append(self.replies.get(timeout=client.scaled(60)))
         handler.wfile.write(body.encode())
 
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <list>
 #include <utility>
+#include <vector>
 
 #include "base/span.h"
 #include "client/decode.h"
@@ -24,6 +26,9 @@ using Clock = std::chrono::steady_clock;
 constexpr milliseconds kMcpRetryFirst{500}, kMcpRetryMax{30'000};
 // How long an unreachable server is retried. It is most likely absent; one that restarts comes back sooner.
 constexpr std::chrono::seconds kMcpReachMax{30};
+// For one answer to a request of the server; and how many there may be in a call.
+constexpr milliseconds kReplyTime{10'000};
+constexpr std::size_t kRepliesMax = 100;
 // Longer texts are decoded elsewhere, so that other turns do not wait.
 constexpr std::size_t kMcpDecodedHere = outbound::ByteBudget::kFree;
 
@@ -49,14 +54,19 @@ class McpAnswerText {
 
   bool is_too_large() const { return is_too_large_; }
   std::size_t held() const { return events_.unfinished() + plain_.size(); }
+  // The answers to requests of the server that have come since the last time.
+  std::vector<std::string> take_replies() { return std::exchange(replies_, {}); }
   std::string take_text() { return is_stream_ && !is_complete_ ? std::string() : std::move(plain_); }
 
  private:
   bool take(const protocol::SseEvent& event) {
     if (!std::exchange(is_stream_, true)) plain_ = {};
     const bool is_long = event.data.size() > kMcpDecodedHere;
-    if (!is_long && !protocol::mcp::read_response(json::Document::view_of(event.data).root(), id_))
+    const auto document = json::Document::view_of(is_long ? std::string_view() : event.data);
+    if (!is_long && !protocol::mcp::read_response(document.root(), id_)) {
+      if (auto reply = protocol::mcp::reply_to(document.root())) replies_.push_back(std::move(*reply));
       return true;
+    }
     plain_ = event.data;
     is_complete_ = true;
     return false;
@@ -66,6 +76,7 @@ class McpAnswerText {
   const int id_;
   protocol::SseReader events_;
   std::string plain_;  // the body, or the event with the response
+  std::vector<std::string> replies_;
   std::size_t bytes_ = 0;
   bool is_stream_ = false;
   bool is_complete_ = false;
@@ -144,10 +155,30 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
         [this](std::string_view piece) {
           const bool goes_on = text_->feed(piece);
           intake_->keep(text_->held());
+          reply(text_->take_replies());
           return goes_on;
         },
         [this](Posted posted) { take(std::move(posted)); });
     post_->start();
+  }
+
+  // A server whose request is not answered may wait for ever.
+  void reply(std::vector<std::string> bodies) {
+    if (step_ != Step::ask || how_.is_modern()) return;
+    for (std::string& body : bodies) {
+      if (replies_.size() == kRepliesMax) return;
+      outbound::Post post{.url = server_->settings.server.url,
+                          .body = std::move(body),
+                          .accept = "application/json, text/event-stream",
+                          .time_max = kReplyTime,
+                          .trace = timer_.trace(),
+                          .headers = protocol::mcp::headers_of({}, how_)};
+      replies_.emplace_back(
+          outbound::PostCall::Services{server_->services.loop, server_->services.blocking},
+          server_->settings.server, server_->rules, server_->credentials, std::move(post),
+          [](std::string_view) { return false; }, [](const Posted&) {});
+      replies_.back().start();
+    }
   }
 
   void take(Posted posted) {
@@ -317,6 +348,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
 
   void release() {
     post_.reset();
+    replies_.clear();
     server_->services.loop.cancel(std::exchange(retry_, 0));
   }
 
@@ -355,6 +387,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
   bool is_over_ = false;
   base::EventLoop::TimerId retry_ = 0;
   std::optional<outbound::PostCall> post_;
+  std::list<outbound::PostCall> replies_;  // to requests of the server
 };
 
 McpCall::McpCall(std::shared_ptr<const McpServer> server, McpRequest request, Read read, OnEnd on_end)

@@ -247,6 +247,23 @@ std::optional<Response> read_response(Value message, int id) {
   return response;
 }
 
+std::optional<std::string> reply_to(Value message) {
+  const Value method = message["method"], id = message["id"];
+  if (!method.is_string() || !is_request_id(id)) return std::nullopt;
+  std::string body;
+  if (method.string() != "ping") {
+    write_failure(body, id.raw(), {kMethodNotFound, "this client does not offer it"});
+    return body;
+  }
+  Writer out(body);
+  out.object([&] {
+    out.member("jsonrpc", "2.0");
+    out.key("id").raw(id.raw());
+    out.key("result").object([] {});
+  });
+  return body;
+}
+
 ToolPage read_tools(Value result) {
   ToolPage page;
   for (const Value from : result["tools"]) {

@@ -52,6 +52,9 @@ struct Response {
   Failure failure = {};
 };
 std::optional<Response> read_response(json::Value message, int id);
+// The answer to a request of a legacy server, as the body of a message: a ping is answered, and nothing else
+// is offered. Nullopt if the message is no request.
+std::optional<std::string> reply_to(json::Value message);
 
 struct ListedTool {
   std::string name;

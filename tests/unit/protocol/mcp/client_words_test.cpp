@@ -94,6 +94,18 @@ TEST_CASE("mcp client: only the response to the request is one, and an error wit
   CHECK(read("no JSON") == "other");
 }
 
+TEST_CASE("mcp client: a ping is answered, and any other request of a server is refused") {
+  const auto reply = [](const std::string& text) {
+    return reply_to(json::Document::view_of(text).root()).value_or("none");
+  };
+  CHECK(reply(R"({"id":"p","method":"ping"})") == R"({"jsonrpc":"2.0","id":"p","result":{}})");
+  CHECK(reply(R"({"id":7,"method":"roots/list"})") ==
+        R"({"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"this client does not offer it"}})");
+  CHECK(reply(R"({"method":"notifications/progress"})") == "none");
+  CHECK(reply(R"({"id":7,"result":{}})") == "none");
+  CHECK(reply("no JSON") == "none");
+}
+
 TEST_CASE("mcp client: a list leaves out tools that cannot be called, and keeps hints and headers") {
   const std::string schema = R"("inputSchema":{"type":"object","properties":{"a":{"type":"string"}}})";
   const std::string text =
