@@ -92,6 +92,7 @@ std::optional<Session> read_session_id(std::string_view id, std::string_view cal
   session.version = fields[0];
   session.client.forms = fields[1].find('f') != std::string_view::npos;
   session.client.urls = fields[1].find('u') != std::string_view::npos;
+  session.client.links = has_links(session.version);
   return make_session_id(session, caller, fields[2]) == id ? std::optional(std::move(session)) : std::nullopt;
 }
 

@@ -89,6 +89,10 @@ Abilities abilities_in(Value capabilities) {
   return {capabilities["extensions"][kTasksExtension].is_object(), forms, urls};
 }
 
+bool has_links(std::string_view version) {
+  return version >= "2025-06-18";
+}
+
 bool is_empty_list(Value value) {
   return value.is_array() && value.size() == 0;
 }
@@ -151,17 +155,24 @@ void write_file(Writer& out, const FileAt& file) {
   });
 }
 
-void write_content(Writer& out, const FileAt& file) {
+// Clients of revisions without links, such as earlier versions of Zed, refuse a whole result that has one.
+void write_link_or_text(Writer& out, const FileAt& file, bool links) {
+  if (links) return write_link(out, file);
+  write_text(out, std::string(file.name) + (file.name.empty() ? "" : ": ") + file.url);
+}
+
+void write_content(Writer& out, const FileAt& file, bool links) {
   const Part& part = file.part;
   switch (part.kind) {
     case Part::Kind::text:
     case Part::Kind::data:
       return write_text(out, part.content);
     case Part::Kind::url:
-      return write_link(out, {part, part.content, file.name});
+      return write_link_or_text(out, {part, part.content, file.name}, links);
     case Part::Kind::raw:
       if (!is_media(part))
-        return file.is_served && !text_in(part) ? write_link(out, file) : write_embedded(out, file);
+        return file.is_served && !text_in(part) ? write_link_or_text(out, file, links)
+                                                : write_embedded(out, file);
       out.object([&] {
         out.member("type", is_audio(part) ? "audio" : "image").member("data", part.content);
         out.member("mimeType", part.media_type);
@@ -267,6 +278,8 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
     const bool is_known = head.version == kModern;
     return refuse(request.id, is_known ? *check_modern(request, head)
                                        : Failure{kInvalidRequest, "MCP-Protocol-Version: is not known", 400});
+  } else if (!head.version.empty()) {
+    request.client.links = has_links(head.version);
   }
   const Value token = meta["progressToken"];
   if (is_request_id(token)) request.progress_token = token.raw();
@@ -361,7 +374,7 @@ std::string_view status_name(State state, bool asks) {
   }
 }
 
-void write_tool_result(Writer& out, const task::Task& task, const std::string& tasks_url) {
+void write_tool_result(Writer& out, const task::Task& task, const std::string& tasks_url, bool links) {
   const State state = task.status.state;
   std::string text;
   std::vector<std::string_view> data;
@@ -384,7 +397,7 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
   };
   out.key("content").array([&] {
     each_content(task, tasks_url, [&](const FileAt& file) {
-      write_content(out, file);
+      write_content(out, file, links);
       if (file.part.kind == Part::Kind::text) text += (text.empty() ? "" : "\n") + file.part.content;
       if (file.part.kind == Part::Kind::data) data.push_back(file.part.content);
       if (file.part.kind == Part::Kind::raw || file.part.kind == Part::Kind::url) files.push_back(file);

@@ -38,6 +38,7 @@ struct Failure {
 // The abilities of a client that concern its calls.
 struct Abilities {
   bool tasks = false, forms = false, urls = false;
+  bool links = true;  // reads links in results; false: its revision has none
 };
 
 // The headers that repeat what the body says; empty: not given.
@@ -66,6 +67,8 @@ bool is_request_id(json::Value id);
 bool is_empty_list(json::Value value);
 // Reads an object of capabilities.
 Abilities abilities_in(json::Value capabilities);
+// Whether results of this legacy revision may have links.
+bool has_links(std::string_view version);
 // Reads the envelope, and checks that headers and body agree. `root` must outlive the request.
 tl::expected<Request, Refusal> read_request(json::Value root, const Head& head);
 
@@ -103,7 +106,9 @@ std::string_view status_name(task::State state, bool asks);
 // Writes the members of a tool's result: the output of the task, and its question if it waits for an answer.
 // The ids that the next call needs are in the last text, as JSON, and in structuredContent, which a result
 // with images or audio does not have. `tasks_url`: the URL under which the bytes of artifacts are served.
-void write_tool_result(json::Writer& out, const task::Task& task, const std::string& tasks_url);
+// `links`: as of Abilities; without them a link is a text.
+void write_tool_result(json::Writer& out, const task::Task& task, const std::string& tasks_url,
+                       bool links = true);
 // Writes the result of a call that could not be made.
 void write_tool_error(json::Writer& out, std::string_view text);
 

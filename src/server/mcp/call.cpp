@@ -177,8 +177,9 @@ void McpCall::refuse_plainly(int status, std::string_view reason) {
 
 void McpCall::reply_tool(const task::Task& task) {
   if (note) note->is_about(task);
-  reply(result(request, "complete",
-               [&](json::Writer& out) { protocol::mcp::write_tool_result(out, task, tasks_url()); }));
+  reply(result(request, "complete", [&](json::Writer& out) {
+    protocol::mcp::write_tool_result(out, task, tasks_url(), request.client.links);
+  }));
 }
 
 void McpCall::open(std::function<void()> begin, std::shared_ptr<const void> held) {

@@ -60,6 +60,8 @@ TEST_CASE("MCP: a session's id tells what its client said, to the caller that be
   CHECK(read->client.forms);
   CHECK_FALSE(read->client.urls);
   CHECK_FALSE(read->client.tasks);
+  CHECK(read->client.links);
+  CHECK_FALSE(read_session_id(make_session_id({"2025-03-26", {}}, "ann", "n1"), "ann")->client.links);
   CHECK_FALSE(read_session_id(id, "bob").has_value());
   CHECK_FALSE(read_session_id(id + "0", "ann").has_value());
   CHECK_FALSE(read_session_id("unknown", "ann").has_value());

@@ -227,6 +227,26 @@ TEST_CASE("MCP: a result has texts, images and links, and says whether the task 
   CHECK(failed.find(R"("isError":true)") != std::string::npos);
 }
 
+TEST_CASE("MCP: a link is a text for a client whose revision has no links") {
+  const task::Task task =
+      task_with(task::State::completed, {{task::Part::Kind::raw, "YQ==", "t.zip", "application/zip", {}},
+                                         {task::Part::Kind::url, "https://h/f", "", "", {}}});
+  std::string text;
+  json::Writer out(text);
+  out.object([&] { write_tool_result(out, task, "http://h/agents/a", false); });
+  CHECK(text.find("resource_link") == std::string::npos);
+  CHECK(text.find(R"({"type":"text","text":"t.zip: http://h/agents/a/tasks/t/messages/q/parts/0"})") !=
+        std::string::npos);
+  CHECK(text.find(R"({"type":"text","text":"https://h/f"})") != std::string::npos);
+  const auto reads_links = [](std::string_view version) {
+    const auto list = json::Document::view_of(R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+    return read_request(list.root(), {version, "", ""})->client.links;
+  };
+  CHECK(reads_links(""));
+  CHECK(reads_links("2025-06-18"));
+  CHECK_FALSE(reads_links("2025-03-26"));
+}
+
 TEST_CASE("MCP: a result with an image has no structuredContent, which Claude Code and Codex show instead") {
   const task::Part words = task::Part::of_text("words");
   CHECK(result_of(task_with(task::State::completed, {words}))
