@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "store/sqlite/errors.h"
+#include "store/sqlite/log_writes.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -83,7 +84,8 @@ void Statement::end() noexcept {
   sqlite3_reset(statement_);
 }
 
-Connection::Connection(const std::string& path, Mode mode) : database_(path, flags_of(mode), kBusyMs) {
+Connection::Connection(const std::string& path, Mode mode)
+    : database_(path, flags_of(mode), kBusyMs, mode == Mode::write ? log_writes_vfs() : "") {
   database_.exec("PRAGMA temp_store=MEMORY;");
   // Commits are not flushed. A checkpoint flushes the log first, and the database before the log starts over.
   if (mode == Mode::write) database_.exec("PRAGMA synchronous=NORMAL;");

@@ -1,0 +1,16 @@
+// log_writes: how a writing connection writes SQLite's write-ahead log. SQLite makes two system calls for
+// each page of a commit, one of them for the 24 bytes of the page's header; here a commit is written by one
+// call.
+//
+// The pages of a commit wait in memory until SQLite has passed its last page. Only then does SQLite tell
+// other connections of the commit, so nobody looks for pages that are not in the file. Threads: any. The
+// connections of a program share nothing here.
+#pragma once
+
+namespace baton::store::sqlite {
+
+// The name of the virtual file system for writing connections. All but the log's writes is left to SQLite's
+// default one. Registers it when first called.
+const char* log_writes_vfs();
+
+}  // namespace baton::store::sqlite
