@@ -115,6 +115,21 @@ bool StreamReading::feed(std::string_view piece, std::vector<Event>& events) {
   return *going;
 }
 
+void StreamReading::feed_end(const base::Result<outbound::HttpAnswer>& answer, std::vector<Event>& events) {
+  const bool is_good = answer && answer->status >= 200 && answer->status <= 299;
+  if (!opened_ || !is_good || error_ || whole(answer) != nullptr) return;
+  const std::int64_t before = number_of(reader_.last_id());
+  reader_.feed_end([&](const protocol::SseEvent& event) {
+    const bool is_short = event.data.size() <= outbound::ByteBudget::kFree;
+    if (is_short && json::Document::parse_view(event.data)) {
+      events.push_back({event, event.numbered ? number_of(reader_.last_id()) : 0});
+    } else {
+      last_ = before;
+    }
+    return true;
+  });
+}
+
 bool StreamReading::deliver(const Event& event) {
   if (protocol::is_aside(event.event)) return true;
   const auto result = result_of(event);
@@ -170,7 +185,7 @@ StreamEnd StreamReading::end(const base::Result<outbound::HttpAnswer>& answer,
   if (!error && (answer->status < 200 || answer->status > 299))
     error = from_http(dialect_.get(), *answer, answer->body);
   if (!error && !whole_ && whole(answer) != nullptr) error = from_http(dialect_.get(), *answer, plain_);
-  return {error, number_of(reader_.last_id()), opened_};
+  return {error, last_.value_or(number_of(reader_.last_id())), opened_};
 }
 
 tl::expected<task::Json, CallError> result_in(const protocol::a2a::ClientDialect& dialect,

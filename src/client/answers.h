@@ -80,6 +80,9 @@ class StreamReading {
 
   // Appends the events that the piece completes. Returns false once the stream is to end.
   bool feed(std::string_view piece, std::vector<Event>& events);
+  // Call it when the stream has ended. If it ended in order, but without the empty line after the last event,
+  // which some servers leave out, appends that event, unless it is cut off or long.
+  void feed_end(const base::Result<outbound::HttpAnswer>& answer, std::vector<Event>& events);
   // Gives an event to `on_event`. Call `may_decode` first. Returns false once the stream is to end.
   bool deliver(const Event& event);
   // The stream ends with this error.
@@ -102,8 +105,9 @@ class StreamReading {
   protocol::SseReader reader_;
   std::string plain_;  // of an answer that may turn out to be no stream
   bool opened_ = false;
-  bool seen_ = false;   // there was an event
-  bool whole_ = false;  // `plain_` was a result
+  bool seen_ = false;                 // there was an event
+  bool whole_ = false;                // `plain_` was a result
+  std::optional<std::int64_t> last_;  // the number of the last event before one that was dropped
   std::optional<CallError> error_;
 };
 

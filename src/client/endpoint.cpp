@@ -226,15 +226,20 @@ StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnSt
   Progress progress;
   progress.follow(out);
   std::vector<StreamReading::Event> events;
-  const auto answer = outbound::http_stream(out, stream_request.idle, [&](std::string_view piece) {
+  bool goes_on = true;
+  const auto deliver = [&] {
+    for (const StreamReading::Event& event : events)
+      goes_on = goes_on && allow(event.event.data, [&] { return reading.deliver(event); });
     events.clear();
-    const bool goes_on = reading.feed(piece, events);
-    for (const StreamReading::Event& event : events) {
-      if (!allow(event.event.data, [&] { return reading.deliver(event); })) return false;
-    }
+  };
+  const auto answer = outbound::http_stream(out, stream_request.idle, [&](std::string_view piece) {
+    const bool is_good = reading.feed(piece, events);
+    deliver();
     if (intake != nullptr) intake->keep(reading.held());
-    return goes_on;
+    return goes_on && is_good;
   });
+  if (goes_on) reading.feed_end(answer, events);
+  deliver();
   if (const std::string* const whole = reading.whole(answer)) {
     allow(*whole, [&] {
       reading.deliver_whole();

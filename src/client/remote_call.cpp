@@ -247,6 +247,14 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     return read_waiting() && is_good;
   }
 
+  // Reads the event that the end of the stream completes. Returns false if the stream is over.
+  bool feed_end() {
+    std::vector<StreamReading::Event> events;
+    if (!end_->no_token) reading_.feed_end(end_->answer, events);
+    for (StreamReading::Event& event : events) waiting_.push_back(std::move(event));
+    return read_waiting();
+  }
+
   // Reads the events that wait, up to a long one or a pause. Returns false if the stream is over.
   bool read_waiting() {
     while (!waiting_.empty() && !is_full_) {
@@ -259,7 +267,8 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
             [](HttpStreaming& call) { call.take_read(); });
         if (is_taken) return true;
         is_decoding_ = false;
-        return reading_.refuse(too_many());
+        goes_on_ = reading_.refuse(too_many());
+        return goes_on_;
       }
       read();
       if (!pass_on()) return false;
@@ -288,7 +297,8 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     if (!waiting_.empty()) waiting_.pop_front();
     const bool is_wanted = streaming_.take(right_);
     if (!is_full_) right_.reset();
-    return goes_on_ && is_wanted && !is_over_;
+    goes_on_ = goes_on_ && is_wanted && !is_over_;
+    return goes_on_;
   }
 
   // Another thread has decoded.
@@ -301,6 +311,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
   void continue_reading(bool goes_on) {
     goes_on = goes_on && read_waiting();
     if (goes_on && !is_busy() && !late_.empty()) goes_on = feed(std::exchange(late_, {}));
+    if (goes_on && !is_busy() && end_) goes_on = feed_end();
     if (is_over_ || (goes_on && is_busy())) return;
     if (!goes_on || end_) return finish();
     if (call_) call_->resume();
@@ -313,7 +324,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
     const auto self = shared_from_this();
     call_.reset();
     end_.emplace(std::move(end));
-    if (!is_busy()) finish();
+    if (!is_busy()) continue_reading(goes_on_);
   }
 
   // All that came is read, or the rest is not wanted.
@@ -393,7 +404,7 @@ class HttpStreaming final : public HttpCalling, public std::enable_shared_from_t
   std::string late_;  // came while a thread decoded or the output had no room
   std::optional<TokenCall::End> end_;
   Right right_;                      // to the event that was decoded last
-  bool goes_on_ = true;              // after it
+  bool goes_on_ = true;              // whether the stream does, after it
   bool is_decoding_ = false;         // another thread has `reading_`, the first event and `right_`
   bool is_full_ = false;             // `pause`
   bool is_whole_delivered_ = false;  // the answer was no stream, but a result

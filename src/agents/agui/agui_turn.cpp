@@ -277,7 +277,21 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   void take_end(outbound::Posted posted) {
     posted_ = std::move(posted);
     call_.reset();
-    if (!is_decoding_) conclude();
+    if (posted_->kind == Came::answered && events_) collect_last();
+    if (is_decoding_) return;
+    if (nonsense_.empty() && !reader_.end()) read();
+    if (!is_over_ && !is_decoding_) conclude();
+  }
+
+  // Some servers leave out the empty line after the last event, which is RUN_FINISHED. An event that is cut
+  // off is none.
+  void collect_last() {
+    events_->feed_end([this](const protocol::SseEvent& event) {
+      const bool is_short = event.data.size() <= kRunDecodedHere;
+      if (is_short && !protocol::is_aside(event) && json::Document::parse_view(event.data))
+        waiting_.push_back(event.data);
+      return true;
+    });
   }
 
   // The request is over, and all that came of the answer is read.

@@ -54,6 +54,14 @@ base::Result<bool> SseReader::feed(std::string_view piece, const OnEvent& on_eve
   return !stopped_;
 }
 
+bool SseReader::feed_end(const OnEvent& on_event) {
+  if (stopped_) return false;
+  if (!line_.empty()) take_line();
+  line_.clear();
+  if (has_data_) stopped_ = !finish_block(on_event);
+  return !stopped_;
+}
+
 void SseReader::take_line() {
   std::string_view line = line_;
   if (first_line_ && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());

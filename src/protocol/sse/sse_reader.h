@@ -1,9 +1,8 @@
 // SseReader: parses a text/event-stream, fed in pieces of any size, into events (HTML living standard,
 // section 9.2.6).
 //
-// An event that is unfinished when the stream ends is dropped, as the standard requires. The server will send
-// it again.
-// Threads: one at a time.
+// An event that is unfinished when the stream ends is dropped, as the standard requires, unless the caller
+// asks for it (`feed_end`). Threads: one at a time.
 #pragma once
 
 #include <chrono>
@@ -45,6 +44,10 @@ class SseReader {
   // empty `data:` is a keep-alive of relays. Bytes that are not UTF-8 become U+FFFD. Returns false once
   // `on_event` has; fails with too_large for an event over the bound. After either, further input is ignored.
   base::Result<bool> feed(std::string_view piece, const OnEvent& on_event);
+
+  // Like `feed`, for the event that is unfinished at the end of a stream: some servers leave out the empty
+  // line after the last one. Call it if the stream ended in order; the event may be cut off even so.
+  bool feed_end(const OnEvent& on_event);
 
   // The bytes kept of an unfinished event.
   std::size_t unfinished() const { return block_bytes_; }

@@ -79,6 +79,44 @@ TEST_CASE("Answers: a stream passes over what is no event of the protocol, and s
   }
 }
 
+TEST_CASE("Answers: the last event counts without the empty line after it, unless it is cut off") {
+  outbound::HttpAnswer whole;
+  whole.status = 200;
+  whole.content_type = "text/event-stream";
+  const base::Result<outbound::HttpAnswer> lost =
+      base::fail(base::ErrorCode::unavailable, "the connection was lost");
+  const std::string first = "id: 1\ndata: " + answer_with(kTask) + "\n\nid: 2\n";
+  const std::string last = "data: " + answer_with(kTask);
+  struct Row {
+    std::string bytes;
+    base::Result<outbound::HttpAnswer> answer;
+    int results = 0;
+    std::int64_t number = 0;
+  };
+  const Row rows[] = {
+      {first + last, whole, 2, 2},
+      {first + last + "\n", whole, 2, 2},
+      {first + last.substr(0, last.size() - 5), whole, 1, 1},
+      {first, whole, 1, 1},
+      {first + last, lost, 1, 1},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.bytes);
+    int results = 0;
+    StreamReading reading(
+        protocol::a2a::client_dialect(task::ProtocolVersion::v0_3, protocol::Binding::json_rpc), false,
+        [&](std::int64_t, std::string_view) { return ++results > 0; });
+    std::vector<StreamReading::Event> events;
+    CHECK(reading.feed(row.bytes, events));
+    reading.feed_end(row.answer, events);
+    for (const auto& event : events) CHECK(reading.deliver(event));
+    CHECK(results == row.results);
+    const StreamEnd end = reading.end(row.answer, {});
+    CHECK(end.error.has_value() == !row.answer.has_value());
+    CHECK(end.last_number == row.number);
+  }
+}
+
 TEST_CASE("Answers: a plain answer with half a surrogate pair gives its result") {
   for (const std::string half : {"\\ud83d", "\\udc00"}) {
     std::string task = kTask;

@@ -229,6 +229,19 @@ TEST_CASE("RemoteTurn: an answer that is streamed as messages is taken as a whol
   CHECK(replies(*running.sink) == "hello");
 }
 
+TEST_CASE("RemoteTurn: the last event of a stream counts without the empty line after it") {
+  std::atomic<int> asked{0};
+  Bench bench([&](RawServer&, int connection, const std::string&) {
+    ++asked;
+    RawServer::say(connection, kHead + kWorks + said("hi") + kEnd.substr(0, kEnd.size() - 2));
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(replies(*running.sink) == "hi");
+  CHECK(asked == 1);
+}
+
 TEST_CASE("RemoteTurn: a stream that stays open after its messages ends the turn well, before its time") {
   for (const int count : {1, 2}) {
     CAPTURE(count);

@@ -106,6 +106,36 @@ TEST_CASE("SseReader: a field called error is the data of such an event only for
   }
 }
 
+TEST_CASE("SseReader: the end of a stream completes the last event, if that has data") {
+  struct Row {
+    std::string bytes;
+    std::vector<std::string> data;
+    std::string last_id;
+  };
+  const Row rows[] = {
+      {"data: a\n\ndata: b", {"a", "b"}, ""},
+      {"data: a\n\nid: 2\ndata: b\n", {"a", "b"}, "2"},
+      {"data: a\n\nid: 2\r\ndata: b\r", {"a", "b"}, "2"},
+      {"data: a\n\n", {"a"}, ""},
+      {"id: 1\ndata: a\n\nid: 2\n", {"a"}, "1"},
+      {"id: 1\ndata: a\n\nid: 2", {"a"}, "1"},
+      {"", {}, ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.bytes);
+    SseReader reader;
+    std::vector<std::string> data = read(reader, row.bytes, 3);
+    for (int times = 0; times < 2; ++times) {
+      CHECK(reader.feed_end([&](const SseEvent& event) {
+        data.push_back(event.data);
+        return true;
+      }));
+    }
+    CHECK(data == row.data);
+    CHECK(reader.last_id() == row.last_id);
+  }
+}
+
 TEST_CASE("SseReader: retry is kept only if it is a number") {
   SseReader reader;
   CHECK(read(reader, "retry: soon\n\nretry: -3\n\n", 1000).empty());
