@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "client/decode.h"
+#include "json/document.h"
 #include "outbound/call_span.h"
 #include "outbound/outcome.h"
 #include "outbound/post.h"
@@ -145,6 +146,8 @@ class ModelAnswerReading {
       show(answer_.done());
       return;
     }
+    // A stray line of another kind is passed over, as the standard requires.
+    if (event.is_bare && !protocol::models::error_of(json::Document::view_of(event.data).root())) return;
     if (event.type == "error") {
       AnswerError error = protocol::models::read_error(event.data);
       error.message = outbound::words_of(event.data);

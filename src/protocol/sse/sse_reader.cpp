@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace baton::protocol {
@@ -58,13 +60,17 @@ bool SseReader::feed_end(const OnEvent& on_event) {
   if (stopped_) return false;
   if (!line_.empty()) take_line();
   line_.clear();
-  if (has_data_) stopped_ = !finish_block(on_event);
+  if (has_data_ || !bare_.empty()) stopped_ = !finish_block(on_event);
   return !stopped_;
 }
 
 void SseReader::take_line() {
   std::string_view line = line_;
   if (first_line_ && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (error_field_ == ErrorField::event && is_bare(line)) {
+    bare_.append(line).push_back('\n');
+    return;
+  }
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return take_field(line, {});
   std::string_view value = line.substr(colon + 1);
@@ -76,6 +82,15 @@ void SseReader::take_line() {
   event_.data = std::exchange(line_, {});
   event_.data.erase(0, before);
   has_data_ = true;
+}
+
+// Whether the line is a part of JSON that has no field.
+bool SseReader::is_bare(std::string_view line) {
+  // A comment has an empty name.
+  constexpr std::array<std::string_view, 6> kFields{"", "data", "error", "event", "id", "retry"};
+  const bool is_field = std::ranges::count(kFields, line.substr(0, line.find(':'))) > 0;
+  has_field_ |= is_field;
+  return !is_field && has_field_ && (!bare_.empty() || line.starts_with('{') || line.starts_with('['));
 }
 
 // Unknown names, and the empty name of a comment, are ignored.
@@ -101,7 +116,13 @@ bool SseReader::finish_block(const OnEvent& on_event) {
   SseEvent event = std::exchange(event_, SseEvent{});
   block_bytes_ = 0;
   if (event.numbered) last_id_ = id_;
-  if (!std::exchange(has_data_, false) || event.data.empty()) return true;
+  const bool has_data = std::exchange(has_data_, false);
+  if (!bare_.empty()) {
+    const std::string bare = std::exchange(bare_, {});
+    const bool is_utf8 = base::is_utf8(bare);
+    if (!on_event({"error", is_utf8 ? bare : base::replaced_utf8(bare), false, true})) return false;
+  }
+  if (!has_data || event.data.empty()) return true;
   if (!base::is_utf8(event.data)) event.data = base::replaced_utf8(event.data);
   return on_event(event);
 }

@@ -20,6 +20,7 @@ struct SseEvent {
   std::string type = "message";
   std::string data;
   bool numbered = false;  // the block had an `id` line of its own; it is then SseReader::last_id()
+  bool is_bare = false;   // the data had no field
 };
 
 // Whether an event is no part of a protocol whose events are JSON objects: a ping, "[DONE]", or words under a
@@ -31,8 +32,10 @@ class SseReader {
   // Returns whether to continue reading.
   using OnEvent = std::function<bool(const SseEvent&)>;
 
-  // Whether the field `error`, which the standard does not have, is the data of an event of that type, or
-  // unknown. llama.cpp reported errors so until September 2025, and then ended the stream as if all was well.
+  // Whether errors outside the standard's fields are events of the type `error`, or unknown. They stand in
+  // the field `error` (llama.cpp until September 2025, which then ended the stream as if all was well), or
+  // are JSON without a field, on one line or several (Gemini, relays). Such JSON begins after a line with a
+  // field, and ends with its block; it need not be about an error (SseEvent::is_bare).
   enum class ErrorField { unknown, event };
 
   // `event_max`: bytes of one event, all its lines together.
@@ -58,6 +61,7 @@ class SseReader {
 
  private:
   void take_line();
+  bool is_bare(std::string_view line);
   void take_field(std::string_view name, std::string_view value);
   bool finish_block(const OnEvent& on_event);
 
@@ -67,6 +71,8 @@ class SseReader {
   std::size_t block_bytes_ = 0;
   SseEvent event_;
   bool has_data_ = false;
+  std::string bare_;        // the block's lines without a field
+  bool has_field_ = false;  // a line of the stream had one, or was a comment
   std::string id_;
   std::string last_id_;
   std::optional<std::chrono::milliseconds> retry_;

@@ -154,6 +154,34 @@ TEST_CASE("ModelTurn: an error in a field of its own is not overlooked because t
   }
 }
 
+// As Gemini and relays report it in the middle of a stream.
+TEST_CASE("ModelTurn: an error in JSON without a field is reported, and other such JSON is passed over") {
+  const std::string error = R"({"error":{"code":400,"message":"the context is too small"}})";
+  const std::string lines =
+      "[{\n  \"error\": {\n    \"code\": 400,\n    \"message\": \"the context is too small\"\n  }\n}\n]\n";
+  const std::string failed = "the model cannot answer: the context is too small";
+  struct Row {
+    std::string stream, text, ending;
+  };
+  const Row rows[] = {
+      {said("well") + error, "well", failed},
+      {said("well") + error + "\n\ndata: [DONE]\n\n", "well", failed},
+      {said("well") + error + "\ndata: [DONE]\n\n", "well", failed},
+      {said("well") + lines, "well", failed},
+      {": waiting\n\n" + error + "\n\n", "", failed},
+      {said("well") + "{\"note\":1}\n\n[note]\n\n" + kDone, "well", "done"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.stream);
+    Bench bench([&](RawServer&, int connection) { RawServer::say(connection, kHead + row.stream); });
+    bench.settings.recovery = agents::AgentSettings::Recovery::fail;
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->all_text() == row.text);
+    CHECK(running.sink->ending() == row.ending);
+  }
+}
+
 TEST_CASE("ModelTurn: a call of an answer that was cut off or filtered is not made") {
   const std::string call =
       R"("tool_calls":[{"index":0,"id":"c","function":{"name":"helper","arguments":"{\"message\":\"g\"}"}}])";

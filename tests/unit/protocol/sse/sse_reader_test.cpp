@@ -106,6 +106,40 @@ TEST_CASE("SseReader: a field called error is the data of such an event only for
   }
 }
 
+TEST_CASE("SseReader: JSON without a field is an error's data for a reader that wants it, within a stream") {
+  struct Row {
+    std::string bytes;
+    std::vector<std::string> seen;  // type and data
+  };
+  const Row rows[] = {
+      {"data: a\n\n{\"error\":{}}\n\ndata: b\n\n", {"message a", "error {\"error\":{}}\n", "message b"}},
+      {": hi\n\n[{\n  \"error\": {\n  }\n}]", {"error [{\n  \"error\": {\n  }\n}]\n"}},
+      {"data: a\n\n{\"error\":1}\ndata: [DONE]\n\n",
+       {"message a", "error {\"error\":1}\n", "message [DONE]"}},
+      {"data: a\nb\n\nfoo: {\n\n", {"message a"}},
+      // It is no stream.
+      {"{\"error\":1}\n\n{\n  \"error\": 1\n}\n\n", {}},
+  };
+  for (const Row& row : rows) {
+    for (const std::size_t step : {std::size_t{1}, std::size_t{1000}}) {
+      CAPTURE(row.bytes);
+      SseReader reader(1'000, SseReader::ErrorField::event);
+      std::vector<std::string> seen;
+      const SseReader::OnEvent on_event = [&](const SseEvent& one) {
+        seen.push_back(one.type + " " + one.data);
+        CHECK(one.is_bare == (one.type == "error"));
+        return true;
+      };
+      for (std::size_t at = 0; at < row.bytes.size(); at += step)
+        REQUIRE(reader.feed(std::string_view(row.bytes).substr(at, step), on_event).value_or(false));
+      CHECK(reader.feed_end(on_event));
+      CHECK(seen == row.seen);
+    }
+  }
+  SseReader standard;
+  CHECK(read(standard, "data: a\n\n{\"error\":1}\n\n", 1000) == std::vector<std::string>{"a"});
+}
+
 TEST_CASE("SseReader: the end of a stream completes the last event, if that has data") {
   struct Row {
     std::string bytes;
