@@ -141,6 +141,41 @@ TEST_CASE(
   CHECK(reader.end() == AnswerReader::End::none);
 }
 
+TEST_CASE("responses: a text that is done is said once, whatever else has it") {
+  const std::string done = R"({"type":"response.output_text.done","text":"Yes"})";
+  const std::string item = R"({"type":"message","content":[{"text":"Yes"}]})";
+  const std::string end = R"({"type":"response.completed","response":{"status":"completed","output":[)";
+  const std::vector<std::string> streams[] = {
+      {text_delta("Ye"), text_delta("s"), done, item_done(item), end + item + "]}}"},
+      {text_delta("Yes"), done, end + "]}}"},
+      {text_delta("Yes"), end + item + "]}}"},
+      {done, item_done(item), end + item + "]}}"},
+      {done, end + item + "]}}"},
+      {done, end + "]}}"},
+  };
+  for (const auto& stream : streams) {
+    Reader reader;
+    for (const std::string& event : stream) REQUIRE(reader.take(event));
+    CHECK(reader.text() == "Yes");
+    CHECK(reader.is_over());
+  }
+}
+
+TEST_CASE("responses: calls that have begun are bounded, too") {
+  Reader small({100});
+  const std::string begun =
+      R"({"type":"response.output_item.added","item":{"type":"function_call","name":"f"}})";
+  const auto delta = [](std::size_t bytes) {
+    return R"({"type":"response.function_call_arguments.delta","delta":")" + std::string(bytes, ' ') + "\"}";
+  };
+  REQUIRE(small.take(begun));
+  REQUIRE(small.take(delta(10)));
+  CHECK_FALSE(small.take(delta(100)));
+  Reader reader;
+  for (int one = 0; one < 64; ++one) REQUIRE(reader.take(begun));
+  CHECK_FALSE(reader.take(begun));
+}
+
 TEST_CASE("responses: too many calls and too much to give back are refused") {
   Reader small({100});
   CHECK_FALSE(
