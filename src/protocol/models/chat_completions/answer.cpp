@@ -58,6 +58,9 @@ base::Result<void> Reader::read(json::Value answer, AnswerPiece& piece) {
   for (const json::Value choice : answer["choices"]) {
     if (choice["index"].integer().value_or(0) != 0) continue;
     take_usage(choice["usage"]);  // Moonshot's place for it
+    // OpenRouter's place for an error after a part of the answer.
+    if (choice["finish_reason"].string() == "error") error_ = error_of(choice);
+    if (error_) return {};
     const bool is_delta = choice["delta"].is_object();
     const bool is_whole = choice["message"].is_object() && !is_delta;
     // MiniMax ends a stream with the whole message, which has come in pieces.
