@@ -194,7 +194,9 @@ class ModelTurn : public LoopTurn<ModelTurn> {
       if (std::exchange(is_imageless_, false)) *model_->no_images_until = Clock::now() + kNoImagesFor;
       return take(answer);
     }
-    if (end.kind == CallKind::refused && !request_.without_extras && dialect_.is_about_extras(end.text)) {
+    // Relays may answer 500 to what the server behind them refuses.
+    const bool is_refused = end.kind == CallKind::refused || end.status == 500;
+    if (is_refused && !request_.without_extras && dialect_.is_about_extras(end.text)) {
       base::log_warn(log_members(), "the model at {} is asked again without an option that it refuses: {}",
                      url(), end.text);
       request_.without_extras = true;

@@ -154,7 +154,7 @@ bool is_own_member(std::string_view name) {
 }
 
 bool is_about_extras(std::string_view reason) {
-  return reason.find("stream_options") != reason.npos;
+  return reason.find("stream_options") != reason.npos || reason.find("include_usage") != reason.npos;
 }
 
 std::string write_request(const ModelRequest& request) {

@@ -441,6 +441,24 @@ TEST_CASE("ModelTurn: a server that fails because of a result's images is asked 
   }
 }
 
+TEST_CASE("ModelTurn: a server that refuses a member of Baton's, also with 500, is asked again without it") {
+  const std::string words = "extraneous key [include_usage] is not permitted";
+  for (const std::string& answer :
+       {refusal("400 Bad Request", words), refusal("500 Internal Server Error", words)}) {
+    CAPTURE(answer);
+    std::atomic<int> asked{0};
+    Bench bench([&](RawServer&, int connection) {
+      RawServer::say(connection, asked++ == 0 ? answer : kHead + said("hi") + kDone);
+    });
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == "done");
+    CHECK(running.sink->all_text() == "hi");
+    CHECK(asked == 2);
+    CHECK(count_of(bench.server.requests(), "stream_options") == 1);
+  }
+}
+
 TEST_CASE("ModelTurn: a refusal that is not about images ends the turn, without another request") {
   const std::string refusals[] = {
       refusal("401 Unauthorized", "no image for this key"),
