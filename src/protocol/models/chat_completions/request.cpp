@@ -92,7 +92,8 @@ void write_message(json::Writer& out, const ChatMessage& message) {
     out.key("tool_calls").each(message.calls, [&](const CalledTool& call) {
       out.object([&] {
         out.member("id", call.id).member("type", "function").key("function").object([&] {
-          out.member("name", call.name).member("arguments", call.arguments);
+          // Servers parse them.
+          out.member("name", call.name).member("arguments", call.arguments.empty() ? "{}" : call.arguments);
           write_others(out, call.function_others, {"name", "arguments"});
         });
         write_others(out, call.others, {"id", "type", "function"});

@@ -435,6 +435,14 @@ const Row kRows[] = {
      .reasoning = "I need to look.",
      .calls = {{"c", "look", "{}"}},
      .wants = {R"("reasoning_content":{"text":"I need to look."})"}},
+    {.server = "Zhipu",
+     .difference =
+         "the arguments of a call may be empty, and go back as an object for servers that parse them",
+     .events = {chunk(
+         R"("tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"look","arguments":""}}])",
+         R"("tool_calls")")},
+     .calls = {{"c", "look", ""}},
+     .wants = {R"("function":{"name":"look","arguments":"{}"})"}},
     {.server = "Cloudflare Workers AI",
      .difference = "a token that looks like a number is one",
      .events = {chunk(R"("content":"Version ")"), chunk(R"("content":1.50)"), chunk(R"("content":0)"),
