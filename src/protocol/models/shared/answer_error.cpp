@@ -21,12 +21,30 @@ std::string code_in(json::Value error) {
 }
 
 bool is_busy_code(std::string_view code) {
-  constexpr std::array<std::string_view, 12> kBusy{
-      "rate_limit_exceeded", "rate_limit_error", "server_error",         "internal_server_error",
-      "api_error",           "overloaded_error", "overloaded",           "timeout",
-      "service_unavailable", "timeout_error",    "server_is_overloaded", "slow_down"};
-  // DashScope adds the limit that was met: "Throttling.AllocationQuota".
-  if (std::ranges::count(kBusy, code) > 0 || code.starts_with("Throttling")) return true;
+  constexpr std::array<std::string_view, 21> kBusy{"rate_limit_exceeded",
+                                                   "rate_limit_error",
+                                                   "server_error",
+                                                   "internal_server_error",
+                                                   "api_error",
+                                                   "overloaded_error",
+                                                   "overloaded",
+                                                   "timeout",
+                                                   "service_unavailable",
+                                                   "timeout_error",
+                                                   "server_is_overloaded",
+                                                   "slow_down",
+                                                   "too_many_requests",
+                                                   "engine_overloaded_error",
+                                                   "internal_error",
+                                                   "upstream_error",
+                                                   "ServiceUnavailableException",
+                                                   "InternalServerException",
+                                                   "ModelStreamErrorException",
+                                                   "ModelTimeoutException",
+                                                   "ModelNotReadyException"};
+  const auto is_code = [&](std::string_view busy) { return base::same_word(code, busy); };
+  // DashScope adds the limit that was met: "Throttling.AllocationQuota". Bedrock: "throttlingException".
+  if (std::ranges::any_of(kBusy, is_code) || base::begins_with(code, "Throttling")) return true;
   const int status = base::number_in<int>(code).value_or(0);
   return status == 408 || status == 425 || status == 429 || (status >= 500 && status <= 599);
 }
