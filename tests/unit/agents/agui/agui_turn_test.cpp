@@ -267,4 +267,18 @@ TEST_CASE("AguiTurn: while its output has no room the server has to wait, and no
   CHECK(replies(*sink).size() == kPieces * 1'000);
 }
 
+TEST_CASE("AguiTurn: a run whose last event lacks the empty line after it has ended, and is not made again") {
+  std::atomic<int> asked{0};
+  Bench bench([&](RawServer&, int connection) {
+    ++asked;
+    const std::string end = kEnd;
+    RawServer::say(connection, kHead + said("a") + end.substr(0, end.size() - 2));
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(replies(*running.sink) == "a");
+  CHECK(asked == 1);
+}
+
 }  // namespace agui_turn_test
