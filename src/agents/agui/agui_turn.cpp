@@ -190,7 +190,10 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   // Reads the events that wait, up to a long one, which another thread decodes and tells. Returns false if
   // the answer is refused.
   bool read() {
-    while (!is_decoding_ && !waiting_.empty()) {
+    if (is_decoding_) return true;
+    for (;;) {
+      if (!reader_.end()) stop_timer();  // another run has begun
+      if (waiting_.empty()) break;
       event_ = std::move(waiting_.front());
       waiting_.pop_front();
       if (event_.size() > kRunDecodedHere) {
@@ -200,15 +203,13 @@ class AguiTurn : public LoopTurn<AguiTurn> {
       decode();
       if (std::string why = tell(); !why.empty()) return refuse(std::move(why));
     }
-    if (is_decoding_) return true;
     intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
-    wait_for_another_run();
+    // What is not another run, such as a ping, does not prolong the wait.
+    if (reader_.end() && timer_ == 0) wait_for_another_run();
     return true;
   }
 
   void wait_for_another_run() {
-    stop_timer();
-    if (!reader_.end()) return;
     timer_ = loop().after(kRunAfterEnd, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->run([](AguiTurn& turn) { turn.wait_no_longer(); });
     });

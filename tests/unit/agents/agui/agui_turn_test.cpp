@@ -181,14 +181,20 @@ TEST_CASE("AguiTurn: runs that follow one another in an answer are one turn, and
 }
 
 TEST_CASE("AguiTurn: a server that keeps the stream open after its run does not keep the turn open") {
+  std::atomic<bool> pings{false};
   Bench bench([&](RawServer& self, int connection) {
     RawServer::say(connection, kHead + said("a") + kEnd);
-    self.be_silent(connection);
+    pings ? self.drip(connection, ": ping\n\n", 100) : self.be_silent(connection);
   });
-  const auto running = bench.start();
-  REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() == "done");
-  CHECK(replies(*running.sink) == "a");
+  bench.settings.turn_timeout = std::chrono::hours(1);  // it does not end the wait
+  for (const bool is_silent : {true, false}) {
+    CAPTURE(is_silent);
+    pings = !is_silent;
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == "done");
+    CHECK(replies(*running.sink) == "a");
+  }
 }
 
 TEST_CASE("AguiTurn: a long event is told without the loop, and a cancel waits until it is told") {
