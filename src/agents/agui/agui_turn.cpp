@@ -29,6 +29,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
+using protocol::agui::RunEnd;
 using protocol::agui::RunReader;
 
 constexpr milliseconds kRunRetryFirst{200}, kRunRetryMax{5'000};
@@ -188,10 +189,11 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   }
 
   // Reads the events that wait, up to a long one, which another thread decodes and tells. Returns false if
-  // the answer is refused.
+  // the answer is refused, or its run has failed.
   bool read() {
     if (is_decoding_) return true;
     for (;;) {
+      if (reader_.end() && reader_.end()->kind == RunEnd::Kind::failed) return false;
       if (!reader_.end()) stop_timer();  // another run has begun
       if (waiting_.empty()) break;
       event_ = std::move(waiting_.front());

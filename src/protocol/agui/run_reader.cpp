@@ -146,7 +146,7 @@ base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
                       "an event's messageId is longer than " + std::to_string(kMessageIdMax) + " bytes");
   }
   const std::string_view type = event["type"].string();
-  if (type == "RUN_STARTED" && end_) begin_another();
+  if (type == "RUN_STARTED" && end_ && end_->kind != RunEnd::Kind::failed) begin_another();
   Pieces out;
   if (!end_) take_event(type, event, out);
   if (arguments_bytes_ + asked_bytes_ <= arguments_max_) return out;

@@ -67,7 +67,9 @@ class RunReader {
   explicit RunReader(std::size_t arguments_max = std::size_t{8} << 20) : arguments_max_(arguments_max) {}
 
   // Reads one event. Fails with parse_error or invalid_argument if it is not an event, and with too_large.
-  // After the end of a run, events are ignored until another run begins, as runs may follow one another.
+  // After the end of a run, events are ignored until another run begins, as runs may follow one another. As
+  // in AG-UI's own client, a run that fails is the last: it may have left calls in the middle of their
+  // arguments.
   base::Result<std::vector<RunPiece>> take(std::string_view json);
 
   // The bytes kept between events.

@@ -234,6 +234,20 @@ TEST_CASE("RunReader: a run that follows another is read, and decides how both h
   CHECK(bench.reader.end()->result.text == "2");
 }
 
+TEST_CASE("RunReader: no run follows one that has failed, so a call that it left unfinished is not made") {
+  Bench bench;
+  CHECK(bench
+            .take({R"({"type":"RUN_STARTED","runId":"1"})",
+                   R"({"type":"TOOL_CALL_START","toolCallId":"1","toolCallName":"f"})",
+                   R"({"type":"TOOL_CALL_ARGS","toolCallId":"1","delta":"{\"a\":"})",
+                   R"({"type":"RUN_ERROR","message":"m"})", R"({"type":"RUN_STARTED","runId":"2"})",
+                   R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"b","delta":"two"})",
+                   R"({"type":"RUN_FINISHED","runId":"2"})"})
+            .empty());
+  REQUIRE(bench.reader.end().has_value());
+  CHECK(bench.reader.end()->kind == RunEnd::Kind::failed);
+}
+
 TEST_CASE("RunReader: members that are null are like absent ones") {
   Bench bench;
   CHECK(
