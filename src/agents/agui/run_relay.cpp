@@ -132,14 +132,6 @@ RunRelay::RunRelay(const Turn& input, TurnOutput& turn, std::size_t arguments_ma
       arguments_max_(arguments_max) {
   for (const task::Message& message : input.history) earlier_ids_.insert(message.id.value);
   for (const task::Artifact& artifact : input.artifacts) earlier_texts_.insert(task::text_of(artifact.parts));
-  const auto note_results = [&](const task::Message& message) {
-    if (message.role != task::Role::user) return;
-    const auto results = protocol::chat::tool_results_in(message);
-    if (results.empty()) answered_.clear();
-    for (const task::ToolResult& result : results) answered_.insert(call_ids_.own(result.id));
-  };
-  for (const task::Message& message : input.history) note_results(message);
-  note_results(input.message);
 }
 
 void RunRelay::tell(protocol::agui::RunPiece piece) {
@@ -252,12 +244,30 @@ void RunRelay::keep_call(task::ToolCall call) {
   client_calls_.emplace(next_call_++, std::move(call));
 }
 
+// Returns the calls that the caller has answered since its last words. Only a snapshot with a call of a
+// client tool needs them, so they are not read before: the messages of a conversation may be long.
+std::set<std::string> RunRelay::answered_by_caller() const {
+  std::set<std::string> ids;
+  const auto add = [&](const task::Message& message) {
+    const auto results = protocol::chat::tool_results_in(message);
+    for (const task::ToolResult& result : results) ids.insert(call_ids_.own(result.id));
+    return !results.empty();
+  };
+  bool goes_on = add(input_.message);
+  for (auto message = input_.history.rbegin(); goes_on && message != input_.history.rend(); ++message) {
+    if (message->role == task::Role::user) goes_on = add(*message);
+  }
+  return ids;
+}
+
 // The last snapshot decides, as in AG-UI's own clients.
 void RunRelay::keep_shown_call(const RunSnapshot& snapshot) {
   if (shown_call_) client_bytes_ -= bytes_of_call(*shown_call_);
   shown_call_.reset();
   const auto is_open = [&](const task::ToolCall& call) {
-    return client_tools_.contains(call.name) && call.id.size() <= kIdMax && !answered_.contains(call.id);
+    if (!client_tools_.contains(call.name) || call.id.size() > kIdMax) return false;
+    if (!by_caller_) by_caller_ = answered_by_caller();
+    return !answered_.contains(call.id) && !by_caller_->contains(call.id);
   };
   const auto open = std::ranges::find_if(snapshot.calls, is_open);
   if (open == snapshot.calls.end()) return;
@@ -274,7 +284,7 @@ void RunRelay::count_call(const task::ToolCall& call) {
 }
 
 void RunRelay::tell_result(task::ToolResult result) {
-  if (result.id.size() <= kIdMax) answered_.insert(result.id);
+  if (result.id.size() <= kIdMax && answered_.size() < kOpenMax) answered_.insert(result.id);
   if (shown_call_ && shown_call_->id == result.id) {
     client_bytes_ -= bytes_of_call(*shown_call_);
     keep_call(*std::exchange(shown_call_, std::nullopt));

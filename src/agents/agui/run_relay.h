@@ -51,6 +51,7 @@ class RunRelay {
   };
   Said* find_or_begin(const std::string& id);
   void say_whole(const std::string& id, const std::string& text);
+  std::set<std::string> answered_by_caller() const;
   void keep_call(task::ToolCall call);
   void keep_shown_call(const protocol::agui::RunSnapshot& snapshot);
   void count_call(const task::ToolCall& call);
@@ -70,9 +71,10 @@ class RunRelay {
   std::uint64_t next_call_ = 0;
   // The first open call of a client tool in the last snapshot. It matters only if events tell no open call.
   std::optional<task::ToolCall> shown_call_;
-  // Calls with results: of this run, and of the caller since its last words. A snapshot may repeat such a
-  // call without its result.
+  // The ids of calls with results, as a snapshot may repeat such a call without its result: those of this
+  // run, and those of the caller once they were needed.
   std::set<std::string> answered_;
+  std::optional<std::set<std::string>> by_caller_;
   std::size_t client_bytes_ = 0;
   const std::size_t arguments_max_;
   std::string refusal_;

@@ -148,6 +148,12 @@ TEST_CASE("RunRelay: a call in a snapshot that the caller has answered is not as
     return sink->outcome_as<agents::Asked>() != nullptr;
   };
   CHECK_FALSE(asks());
+  // The caller has answered another call since then, without words.
+  task::Message reply = words("let me see");
+  reply.role = task::Role::agent;
+  turn.history = {words("hi"), result, reply};
+  turn.message.parts = {task::Part::of_data({R"({"toolResult":{"id":"b","content":"1"}})"})};
+  CHECK_FALSE(asks());
   // Since then the user has said something, and the endpoint uses the id again.
   turn.history = {result};
   turn.message = words("and now?");
