@@ -82,6 +82,7 @@ std::optional<Session> Sessions::find(const ServerOptions& options, const http::
 void Sessions::end(const Session& session) {
   const base::Timestamp now = clock_.now();
   ended_.with([&](Ended& ended) {
+    if (ended.has(session.id, session.until)) return;  // it takes no second place
     if (ended.until.size() >= kEndedMax)
       std::erase_if(ended.until, [&](const auto& each) { return each.second <= now; });
     if (ended.until.size() >= kEndedMax) {
@@ -95,9 +96,7 @@ void Sessions::end(const Session& session) {
 }
 
 bool Sessions::has_ended(const std::string& id, base::Timestamp until, std::string_view rules) const {
-  return rules != rules_id() || ended_.with([&](const Ended& ended) {
-    return until <= ended.all_until || ended.until.contains(id);
-  });
+  return rules != rules_id() || ended_.with([&](const Ended& ended) { return ended.has(id, until); });
 }
 
 std::string Sessions::csrf_of(const Session& session) const {

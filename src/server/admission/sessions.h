@@ -66,6 +66,10 @@ class Sessions {
   struct Ended {
     std::map<std::string, base::Timestamp> until;  // the times of those that were signed out, by id
     base::Timestamp all_until{};                   // sessions whose time is this or earlier have ended, too
+
+    bool has(const std::string& id, base::Timestamp its_time) const {
+      return its_time <= all_until || until.contains(id);
+    }
   };
   base::Guarded<Ended> ended_;
 };
