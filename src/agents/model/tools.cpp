@@ -78,12 +78,16 @@ bool is_refused_at_top(std::string_view keyword) {
   return std::ranges::count(kRefused, keyword) > 0;
 }
 
-// Writes the properties of parameters that consist of several schemas: all that one of them has. Which go
-// together is left out; the tool's server tells the model if a call has the wrong ones.
+// The most references among a tool's alternatives that are followed: each costs a search of all definitions.
+constexpr std::size_t kReferencesMax = 100;
+
+// Writes the properties of all schemas that the parameters consist of. It is left out which of them go
+// together; the tool's server tells the model if a call has the wrong ones.
 void write_all_properties(json::Writer& out, json::Value parameters) {
   std::vector<std::vector<json::Value>> all;       // the different schemas of each property
   std::map<std::string_view, std::size_t> places;  // in `all`, by the property's name
   std::set<std::pair<std::string_view, std::string_view>> seen;
+  std::set<std::string_view> references;
   const auto add = [&](json::Value schema) {
     const json::Value properties = schema["properties"];
     if (!properties.is_object()) return;
@@ -97,8 +101,11 @@ void write_all_properties(json::Writer& out, json::Value parameters) {
   add(parameters);
   for (const std::string_view list : {"allOf", "anyOf", "oneOf"}) {
     for (const json::Value part : parameters[list]) {
+      add(part);
       const std::string_view reference = part["$ref"].string();
-      add(reference.starts_with("#/") ? json::value_at(parameters, reference.substr(1)) : part);
+      const bool is_followed = reference.starts_with("#/") && references.size() < kReferencesMax;
+      if (is_followed && references.insert(reference).second)
+        add(json::value_at(parameters, reference.substr(1)));
     }
   }
   out.object([&] {

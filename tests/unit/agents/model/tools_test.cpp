@@ -71,6 +71,18 @@ TEST_CASE("ModelTools: parameters that consist of several schemas become one obj
         R"({"properties":{"x":{}},"type":"object","required":["x"]})");
 }
 
+TEST_CASE("ModelTools: alternatives that all refer to the same schema read it once") {
+  std::string references, properties;
+  for (int i = 0; i < 5'000; ++i) {
+    references += std::string(i == 0 ? "" : ",") + R"({"$ref":"#/$defs/A","properties":{"own":{}}})";
+    properties += (i == 0 ? "\"p" : ",\"p") + std::to_string(i) + "\":{}";
+  }
+  const ModelTools tools = tools_of(R"([{"name":"f","parameters":{"anyOf":[)" + references +
+                                    R"(],"$defs":{"A":{"properties":{)" + properties + "}}}}}]");
+  CHECK(tools.functions()[0].parameters.text.starts_with(R"({"type":"object","properties":{"own":{},)" +
+                                                         properties + "}"));
+}
+
 TEST_CASE("ModelTools: arrays in a tool's schema get items, and a schema that is true becomes an object") {
   const auto shown = [](const std::string& properties) {
     const std::string begin = R"({"type":"object","properties":)";
