@@ -225,15 +225,15 @@ class ScriptedTools(ToolCase):
         self.assertEqual(self.results(), ["dropped"])
 
     def test_what_a_server_asks_in_the_stream_of_a_call_is_answered(self):
-        self.legacy.asks = [{"jsonrpc": "2.0", "id": "p", "method": "ping"},
-                            {"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "sure?"}}]
+        pings = [{"jsonrpc": "2.0", "id": f"p{i}", "method": "ping"} for i in range(120)]
+        self.legacy.asks = [*pings, {"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "sure?"}}]
         self.addCleanup(setattr, self.legacy, "asks", [])
         self.will_call("shop__drop")
         self.run_task(agent="legacy")
         self.assertEqual(self.results(), ["dropped"])
-        (session, pong), (_, refusal) = self.legacy.answers
+        *pongs, (session, refusal) = self.legacy.answers
         self.assertIn(session, self.legacy.sessions)
-        self.assertEqual(pong, {"jsonrpc": "2.0", "id": "p", "result": {}})
+        self.assertEqual([pong for _, pong in pongs], [{"jsonrpc": "2.0", "id": one["id"], "result": {}} for one in pings])
         self.assertEqual((refusal["id"], refusal["error"]["code"]), (7, -32601))
 
     def test_after_a_kill_only_a_call_that_may_be_repeated_is_made_again(self):

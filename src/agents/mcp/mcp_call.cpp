@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr milliseconds kMcpRetryFirst{500}, kMcpRetryMax{30'000};
 // How long an unreachable server is retried. It is most likely absent; one that restarts comes back sooner.
 constexpr std::chrono::seconds kMcpReachMax{30};
-// For one answer to a request of the server; and how many there may be in a call.
+// For one answer to a request of the server; and how many such answers of a call may be under way.
 constexpr milliseconds kReplyTime{10'000};
 constexpr std::size_t kRepliesMax = 100;
 // Longer texts are decoded elsewhere, so that other turns do not wait.
@@ -173,11 +173,12 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
                           .time_max = kReplyTime,
                           .trace = timer_.trace(),
                           .headers = protocol::mcp::headers_of({}, how_)};
-      replies_.emplace_back(
+      const auto place = replies_.emplace(replies_.end());
+      place->emplace(
           outbound::PostCall::Services{server_->services.loop, server_->services.blocking},
           server_->settings.server, server_->rules, server_->credentials, std::move(post),
-          [](std::string_view) { return false; }, [](const Posted&) {});
-      replies_.back().start();
+          [](std::string_view) { return false; }, [this, place](const Posted&) { replies_.erase(place); });
+      (*place)->start();  // it may be gone before this returns
     }
   }
 
@@ -387,7 +388,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
   bool is_over_ = false;
   base::EventLoop::TimerId retry_ = 0;
   std::optional<outbound::PostCall> post_;
-  std::list<outbound::PostCall> replies_;  // to requests of the server
+  std::list<std::optional<outbound::PostCall>> replies_;  // under way, to requests of the server
 };
 
 McpCall::McpCall(std::shared_ptr<const McpServer> server, McpRequest request, Read read, OnEnd on_end)
