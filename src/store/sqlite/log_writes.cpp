@@ -114,8 +114,8 @@ int LogFile::write(std::string_view bytes, sqlite3_int64 offset) {
   const bool continues = offset == end_;
   end_ = offset + static_cast<sqlite3_int64>(bytes.size());
   const bool ends_page = std::exchange(has_header_, false) && continues;
+  if (waiting_.empty()) begin_ = offset;
   if (continues && !ends_page && bytes.size() == kHeaderSize) {
-    if (waiting_.empty()) begin_ = offset;
     waiting_ += bytes;
     has_header_ = true;
     is_last_page_ = bytes.substr(kSizeAfterCommit, kNoSize.size()) != kNoSize;

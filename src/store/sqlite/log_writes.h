@@ -3,8 +3,13 @@
 // call.
 //
 // The pages of a commit wait in memory until SQLite has passed its last page. Only then does SQLite tell
-// other connections of the commit, so nobody looks for pages that are not in the file. Threads: any. The
-// connections of a program share nothing here.
+// other connections of the commit, so nobody looks for pages that are not in the file.
+//
+// Only one connection of all programs may commit to a database (file_lock.h); others may copy its log into
+// it. Pages of a large transaction that was rolled back wait until its connection uses the log again, and
+// would then overwrite what another connection has committed meanwhile.
+//
+// Threads: any. The connections of a program share nothing here.
 #pragma once
 
 namespace baton::store::sqlite {
