@@ -37,6 +37,7 @@ inline task::Message carried(task::Message message, const Pair& pair) {
   for (task::Part& part : message.parts) {
     const bool is_file = part.kind == task::Part::Kind::raw || part.kind == task::Part::Kind::url;
     if (!pair.is_v1_0 && !is_file) part.filename = part.media_type = "";
+    if (part.metadata.text == "{}") part.metadata = {};
     // Data in 0.1 is always an object. Other values are wrapped without a mark.
     if (pair.is_v0_1 && part.content == "[1, 2]") part.content = R"({"value":[1, 2]})";
   }
