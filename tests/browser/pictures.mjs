@@ -234,7 +234,7 @@ async function withOffice(browser) {
 
 mkdirSync(folder ?? shipped, { recursive: true });
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell",
   args: ["--no-sandbox"],
 });
 try {
