@@ -250,7 +250,7 @@ export const chatOverloaded = {
     await says(page, "say hello");
     await sees(page, ".run-problem", "The server is overloaded.");
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.click(".run-problem >> text=Try again");
+    await page.click(".run-problem button");
     await sees(page, ".theirs", "hello");
   },
 };

@@ -86,7 +86,7 @@ TEST_CASE("Client dialects: a status event reads back with message, metadata and
     CHECK(read.status.state == State::input_required);
     CHECK(read.status.at == status.at);
     REQUIRE(read.status.message.has_value());
-    CHECK(*read.status.message == carried(*status.message, pair));
+    CHECK(*read.status.message == read_back(*status.message, pair));
     CHECK(read.metadata.text == R"({"progress":0.5})");
     CHECK(read.final == !pair.is_v1_0);
   }
@@ -102,7 +102,7 @@ TEST_CASE("Client dialects: artifacts and streamed text read back with their fla
         pair.server.write_event(out, {{"t1"}, {"c1"}}, event, {});
       });
       CHECK(read.task.value == "t1");
-      CHECK(read.artifact == carried(artifact, pair));
+      CHECK(read.artifact == read_back(artifact, pair));
       CHECK(read.append == flag);
       CHECK(read.last_chunk == !flag);
     }
