@@ -91,7 +91,8 @@ class Tokens {
   void write(json::Writer& out, const std::string& input, const std::string& output) const {
     out.object([&] {
       out.member(input, input_).member(output, output_).member("total_tokens", total_);
-      // Agents do not tell how much was written, but OpenAI's client for Python requires the member since 2.45.
+      // Agents do not tell how much was written, but OpenAI's client for Python requires the member
+      // since 2.45.
       out.key(input + "_details").object([&] {
         out.member("cached_tokens", cached_).member("cache_write_tokens", 0);
       });
