@@ -9,6 +9,7 @@
 
 #include "store/sqlite/sqlite_store.h"
 #include "support/manual_clock.h"
+#include "support/sqlite_files.h"
 #include "support/temp_folder.h"
 
 namespace backup_test {
@@ -19,37 +20,12 @@ namespace {
 
 // While one exists, another program seems to write to each database whose name ends with "copy.db".
 class LockedCopies {
- public:
-  LockedCopies() {
-    vfs_.zName = "locked";
-    vfs_.xOpen = open;
-    sqlite3_vfs_register(&vfs_, 1);
-  }
-  ~LockedCopies() {
-    sqlite3_vfs_register(usual_, 1);
-    sqlite3_vfs_unregister(&vfs_);
-  }
-  LockedCopies(const LockedCopies&) = delete;
-  LockedCopies& operator=(const LockedCopies&) = delete;
-
- private:
-  static int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
-    const int code = usual_->xOpen(usual_, name, file, flags, out);
-    if (code == SQLITE_OK && name != nullptr && std::string_view(name).ends_with("copy.db")) {
-      lock_ = file->pMethods->xLock;
-      methods_ = *file->pMethods;
-      methods_.xLock = [](sqlite3_file* locked, int level) {
-        return level > SQLITE_LOCK_SHARED ? SQLITE_BUSY : lock_(locked, level);
-      };
-      file->pMethods = &methods_;
-    }
-    return code;
-  }
-
-  static inline sqlite3_vfs* const usual_ = sqlite3_vfs_find(nullptr);
-  static inline sqlite3_io_methods methods_{};
-  static inline int (*lock_)(sqlite3_file*, int) = nullptr;
-  sqlite3_vfs vfs_ = *usual_;
+  test::SqliteFiles files_{[](const char* name, int, sqlite3_io_methods& methods) {
+    methods.xLock = [](sqlite3_file* locked, int level) {
+      return level > SQLITE_LOCK_SHARED ? SQLITE_BUSY : test::SqliteFiles::usual().xLock(locked, level);
+    };
+    return name != nullptr && std::string_view(name).ends_with("copy.db");
+  }};
 };
 
 struct Bench {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "support/sqlite_files.h"
 #include "support/temp_folder.h"
 
 namespace checkpoints_test {
@@ -44,42 +45,20 @@ struct Bench {
   std::uintmax_t database_bytes() const { return std::filesystem::file_size(path); }
 };
 
-// While one exists, SQLite opens its files through a VFS that can fail: `fail_once` makes the next flush of a
-// database fail.
+// While one exists, `fail_once` makes the next flush of a database fail.
 class FailingDisk {
  public:
-  FailingDisk() {
-    fails_ = false;
-    vfs_.zName = "failing";
-    vfs_.xOpen = open;
-    sqlite3_vfs_register(&vfs_, 1);
-  }
-  ~FailingDisk() {
-    sqlite3_vfs_register(usual_, 1);
-    sqlite3_vfs_unregister(&vfs_);
-  }
-  FailingDisk(const FailingDisk&) = delete;
-  FailingDisk& operator=(const FailingDisk&) = delete;
-
+  FailingDisk() { fails_ = false; }
   void fail_once() { fails_ = true; }
 
  private:
-  static int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
-    const int code = usual_->xOpen(usual_, name, file, flags, out);
-    if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0) {
-      methods_ = *file->pMethods;
-      methods_.xSync = [](sqlite3_file*, int) {
-        return fails_.exchange(false) ? SQLITE_IOERR_FSYNC : SQLITE_OK;
-      };
-      file->pMethods = &methods_;
-    }
-    return code;
-  }
-
-  static inline sqlite3_vfs* const usual_ = sqlite3_vfs_find(nullptr);
-  static inline sqlite3_io_methods methods_{};
   static inline std::atomic<bool> fails_{false};
-  sqlite3_vfs vfs_ = *usual_;
+  test::SqliteFiles files_{[](const char*, int flags, sqlite3_io_methods& methods) {
+    methods.xSync = [](sqlite3_file*, int) {
+      return fails_.exchange(false) ? SQLITE_IOERR_FSYNC : SQLITE_OK;
+    };
+    return (flags & SQLITE_OPEN_MAIN_DB) != 0;
+  }};
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "store/sqlite/connection.h"
+#include "support/sqlite_files.h"
 #include "support/temp_folder.h"
 
 namespace log_writes_test {
@@ -17,47 +18,27 @@ using store::sqlite::Connection;
 
 namespace {
 
-// While one exists, SQLite's default VFS counts the writes to logs, and `fail_once` makes the next one fail.
+// While one exists, the writes to logs are counted, and `fail_once` makes the next one fail.
 class CountingDisk {
  public:
   CountingDisk() {
     writes_ = 0;
     fails_ = false;
-    vfs_.zName = "counting";
-    vfs_.xOpen = open;
-    sqlite3_vfs_register(&vfs_, 1);
   }
-  ~CountingDisk() {
-    sqlite3_vfs_register(usual_, 1);
-    sqlite3_vfs_unregister(&vfs_);
-  }
-  CountingDisk(const CountingDisk&) = delete;
-  CountingDisk& operator=(const CountingDisk&) = delete;
-
   int take_writes() { return writes_.exchange(0); }
   void fail_once() { fails_ = true; }
 
  private:
-  static int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
-    const int code = usual_->xOpen(usual_, name, file, flags, out);
-    if (code == SQLITE_OK && (flags & SQLITE_OPEN_WAL) != 0) {
-      usual_methods_ = *file->pMethods;
-      methods_ = usual_methods_;
-      methods_.xWrite = [](sqlite3_file* log, const void* bytes, int size, sqlite3_int64 offset) {
-        ++writes_;
-        return fails_.exchange(false) ? SQLITE_IOERR_WRITE : usual_methods_.xWrite(log, bytes, size, offset);
-      };
-      file->pMethods = &methods_;
-    }
-    return code;
-  }
-
-  static inline sqlite3_vfs* const usual_ = sqlite3_vfs_find(nullptr);
-  static inline sqlite3_io_methods usual_methods_{};
-  static inline sqlite3_io_methods methods_{};
   static inline std::atomic<int> writes_{0};
   static inline std::atomic<bool> fails_{false};
-  sqlite3_vfs vfs_ = *usual_;
+  test::SqliteFiles files_{[](const char*, int flags, sqlite3_io_methods& methods) {
+    methods.xWrite = [](sqlite3_file* log, const void* bytes, int size, sqlite3_int64 offset) {
+      ++writes_;
+      return fails_.exchange(false) ? SQLITE_IOERR_WRITE
+                                    : test::SqliteFiles::usual().xWrite(log, bytes, size, offset);
+    };
+    return (flags & SQLITE_OPEN_WAL) != 0;
+  }};
 };
 
 struct Bench {
@@ -129,7 +110,7 @@ TEST_CASE("Log writes: a write that fails fails its commit and no other") {
   CHECK(bench.pieces() == 2);
 }
 
-TEST_CASE("Log writes: after the log has started over, commits go on in it") {
+TEST_CASE("Log writes: after the log has started over, commits continue in it") {
   Bench bench;
   bench.writer.database().exec("PRAGMA wal_checkpoint(RESTART)");
   bench.insert();
