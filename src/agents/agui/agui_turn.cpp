@@ -206,7 +206,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
       if (std::string why = tell(); !why.empty()) return refuse(std::move(why));
     }
     intake_.keep(events_->unfinished() + reader_.held() + relay_.held());
-    // What is not another run, such as a ping, does not prolong the wait.
+    // A ping or another event outside a run does not prolong the wait.
     if (reader_.end() && timer_ == 0) wait_for_another_run();
     return true;
   }
@@ -429,7 +429,9 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     end_span(outbound::canceled().for_caller);
   }
 
-  void stop_timer() { loop().cancel(std::exchange(timer_, 0)); }
+  void stop_timer() {
+    if (timer_ != 0) loop().cancel(std::exchange(timer_, 0));
+  }
 
   void end_span(const std::string& error) {
     if (!span_) return;
