@@ -205,7 +205,7 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     if (posted.kind == Posted::Kind::refused && (posted.answer.status == 401 || posted.answer.status == 403))
       return end(refusal(posted));
     if (posted.kind == Posted::Kind::forbidden) return end({McpCallEnd::Kind::refused, posted.text});
-    if (step_ == Step::discover && is_at_a_loss(posted)) return go_to(Step::initialize);
+    if (step_ == Step::discover && cannot_discover(posted)) return go_to(Step::initialize);
     if (posted.kind != Posted::Kind::answered && !is_final(posted)) return try_again(posted);
     text_->feed_end();
     std::string text = is_final(posted) ? posted.answer.body : text_->take_text();
@@ -215,9 +215,9 @@ class McpCall::Running : public std::enable_shared_from_this<Running> {
     decode(std::move(text));
   }
 
-  // Whether the server has failed over a method that it does not know. Servers on Java's SDK, such as those
+  // Whether the server has failed because it does not know the method. Servers on Java's SDK, such as those
   // of Spring AI, answer 500, and some on older SDKs never answer.
-  bool is_at_a_loss(const Posted& posted) const {
+  bool cannot_discover(const Posted& posted) const {
     const int status = posted.kind == Posted::Kind::refused ? posted.answer.status : 0;
     const bool is_late = posted.kind == Posted::Kind::lost && Clock::now() >= discover_until_;
     return status == 500 || status == 501 || is_late;

@@ -9,7 +9,7 @@
 //
 // A notification ends with the server's answer, whatever it is.
 //
-// What a legacy server asks in the stream of a request is answered (reply_to): it may wait for that.
+// Requests of a legacy server in the stream of an answer are answered (reply_to), as it may wait for that.
 //
 // Threads: the loop's. Destroying it closes the connection; a modern server then stops its work.
 #pragma once

@@ -72,7 +72,7 @@ void write_schema(json::Writer& out, json::Value schema) {
   });
 }
 
-// What OpenAI's and Anthropic's APIs refuse at the top of a function's parameters.
+// The keywords that OpenAI's and Anthropic's APIs refuse at the top of a function's parameters.
 bool is_refused_at_top(std::string_view keyword) {
   constexpr std::array<std::string_view, 6> kRefused{"anyOf", "oneOf", "allOf", "not", "enum", "const"};
   return std::ranges::count(kRefused, keyword) > 0;
@@ -81,8 +81,8 @@ bool is_refused_at_top(std::string_view keyword) {
 // The most references among a tool's alternatives that are followed: each costs a search of all definitions.
 constexpr std::size_t kReferencesMax = 100;
 
-// Writes the properties of all schemas that the parameters consist of. It is left out which of them go
-// together; the tool's server tells the model if a call has the wrong ones.
+// Writes the properties of all schemas that the parameters consist of. The result does not say which of
+// them belong together; the tool's server refuses a call with the wrong ones, and the model reads that.
 void write_all_properties(json::Writer& out, json::Value parameters) {
   std::vector<std::vector<json::Value>> all;       // the different schemas of each property
   std::map<std::string_view, std::size_t> places;  // in `all`, by the property's name

@@ -75,7 +75,7 @@ class RunReader {
   // The bytes kept between events.
   std::size_t held() const { return arguments_bytes_ + asked_bytes_; }
 
-  // Of the last run; empty while it is under way.
+  // The end of the last run; empty while a run is under way.
   const std::optional<RunEnd>& end() const { return end_; }
 
  private:

@@ -73,7 +73,8 @@ Result<void> add_result(json::Value id, json::Value content, const std::string& 
   auto ask = read_ask(id, line.task, name);
   if (!ask) return fail(std::move(ask.error()));
   chat::ClientResult result{std::move(*ask), {}, {}};
-  // A tool returns what it likes, such as MCP's images and links: what is not all text is given on as it is.
+  // A tool may return anything, such as MCP's images and links. Content that is not all text is passed on
+  // unchanged.
   const auto parts = read_content(content, name);
   const bool is_text =
       parts && std::ranges::all_of(*parts, [](const Part& part) { return part.kind == Part::Kind::text; });
@@ -381,7 +382,7 @@ Result<Asked> read_response(json::Value body) {
     std::size_t index = 0;
     for (const json::Value value : input) {
       const std::string name = item_name("input", index++);
-      // Tools that the client adds, as Codex does. Nobody says them, so what stands before them stays new.
+      // Codex adds tools like this. They are no message, so the messages before them stay new.
       if (value["type"].string() == "additional_tools") continue;
       auto line = read_item(value, name, asked.is_partial);
       if (!line) return fail(std::move(line.error()));

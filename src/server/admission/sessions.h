@@ -3,7 +3,8 @@
 // A session is stored nowhere, so each server with the same secret accepts it. It ends at its time, when its
 // person signs out, and when the rules for signing in change. Only the server where they sign out knows that;
 // the others accept a copy of the cookie until its time. A session that was signed out never comes back
-// there: above kEndedMax of them, all sessions that would end next have ended.
+// there: if more than kEndedMax have been, the one that would end first is forgotten, and with it every
+// session that would end no later has ended.
 //
 // Threads: any. Lifetime: the clock must outlive it.
 #pragma once

@@ -21,7 +21,8 @@ TEST_CASE("Commands: the suggested next command names server and agent unless th
         "baton get t1 --url http://h:1 --agent 'table report' --a2a 0.3");
 }
 
-TEST_CASE("Commands: where nobody listens at the default address, it is said how a server is started") {
+TEST_CASE(
+    "Commands: if no server listens at the default address, the error names the command that starts one") {
   const client::CallError nobody{.text = "the connection failed", .lost = true, .unsent = true};
   CHECK(describe(nobody, "http://127.0.0.1:8080/agents/echo") ==
         "http://127.0.0.1:8080/agents/echo: the connection failed; `baton dev` starts a server, and --url "

@@ -20,7 +20,8 @@ using task::Part;
 constexpr std::size_t kReadIdMax = 1024;
 constexpr std::int64_t kIndexMax = 1'000'000;
 
-// An empty object is none: the SDK for Java writes one in each part, artifact and event that has no metadata.
+// An empty object counts as absent: the SDK for Java writes one in each part, artifact and event without
+// metadata.
 task::Json object_or_absent(json::Value value) {
   return value.is_object() && value.size() > 0 ? value.json() : task::Json{};
 }

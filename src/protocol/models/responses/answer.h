@@ -2,8 +2,8 @@
 // a whole response.
 //
 // Texts are taken as they stream. Items count once they are whole: servers disagree about the ids and numbers
-// of items in the events before. Servers that never send whole calls are known, so those are put together
-// from the events before if there is no whole one.
+// of items in the events before. Some servers never send whole calls. If no whole call has come, the calls
+// are built from the events before.
 #pragma once
 
 #include <cstdint>

@@ -219,7 +219,7 @@ TEST_CASE("PlanRun: a text that is a number is compared as a number") {
   CHECK(decided(when(R"("contains": 5)"), R"({"a": "room 15"})") == "yes");
 }
 
-TEST_CASE("PlanRun: large integers that differ by one are told apart, also in a text") {
+TEST_CASE("PlanRun: large integers that differ by one are unequal, also in a text") {
   CHECK(decided(when(R"("greater": 1767225600000000000)"), R"({"a": 1767225600000000001})") == "yes");
   CHECK(decided(when(R"("less": "1767225600000000001")"), R"({"a": 1767225600000000000})") == "yes");
   CHECK(decided(when(R"("greater": 1767225600000000001)"), R"({"a": "1767225600000000001"})") == "no");

@@ -108,7 +108,7 @@ TEST_CASE("Plan: a turn that cannot read a result at the moment has no effect, a
   CHECK(task::text_of(next->delegates().front().message) == "hello");
 }
 
-TEST_CASE("Plan: a run that another node has begun with another card goes on with that card's plan") {
+TEST_CASE("Plan: a run that another node has begun with another card continues with that card's plan") {
   test::ManualClock clock;
   const auto executor = executor_of(kPlan, clock);
   // Begins the run here, but nothing of this is stored.

@@ -48,7 +48,7 @@ inline task::Message carried(task::Message message, const Pair& pair) {
   return message;
 }
 
-// What a client reads of an answer. Empty metadata is none for it.
+// The message as a client reads it back: empty metadata counts as absent.
 inline task::Message read_back(task::Message message, const Pair& pair) {
   for (task::Part& part : message.parts) {
     if (part.metadata.text == "{}") part.metadata = {};

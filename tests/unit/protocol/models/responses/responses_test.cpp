@@ -141,7 +141,7 @@ TEST_CASE(
   CHECK(reader.end() == AnswerReader::End::none);
 }
 
-TEST_CASE("responses: a text that is done is said once, whatever else has it") {
+TEST_CASE("responses: a completed text is shown once, whatever other events repeat it") {
   const std::string done = R"({"type":"response.output_text.done","text":"Yes"})";
   const std::string item = R"({"type":"message","content":[{"text":"Yes"}]})";
   const std::string end = R"({"type":"response.completed","response":{"status":"completed","output":[)";
