@@ -26,11 +26,11 @@ constexpr PathRow row(std::string_view methods, std::string_view pattern, Handle
 // Says what is served: to clients that call the rest of the API, and to those whose base URL lacks /v1.
 void refuse_path(const RequestPtr& request) {
   const std::string_view path = request->head().path;
-  std::string why = "nothing is served at this path: ";
+  std::string why = "nothing is served at this path; ";
   if (!path.starts_with("/v1/")) {
     why += "the base URL must end with /v1";
   } else {
-    why += "of OpenAI's API there are /v1/models, /v1/chat/completions and /v1/responses";
+    why += "OpenAI's API is served at /v1/models, /v1/chat/completions and /v1/responses";
     if (path.starts_with("/v1/conversations"))
       why += "; a conversation needs no creation: give a response any id as its conversation";
   }
