@@ -1,8 +1,9 @@
 #include "agents/command/io_guess.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <fstream>
-#include <regex>
 
 #include "agents/command/from_agent.h"
 
@@ -32,10 +33,12 @@ std::string source_of(const std::vector<std::string>& command, const fs::path& f
 // language, or uses a library that writes it. "type" and "text" alone are no sign: other programs have
 // them in their JSON, too.
 bool knows_lines(const std::string& source) {
-  static const std::regex kSign(
+  // RE2, because the library's own regular expressions recurse for each character. Sources need not be UTF-8.
+  static const RE2 kSign(
       "type[\"'\\\\]*\\s*(:|=|=>|,)\\s*[\"'\\\\]+(done|fail|reject|ask|auth)\\b|"
-      "(import|from) baton\\b|require\\([\"']baton[\"']\\)|from [\"']baton[\"']|baton/index");
-  return std::regex_search(source, kSign);
+      "(import|from) baton\\b|require\\([\"']baton[\"']\\)|from [\"']baton[\"']|baton/index",
+      RE2::Latin1);
+  return RE2::PartialMatch(source, kSign);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "support/temp_folder.h"
+
 namespace io_guess_test {
 
 using namespace baton;
@@ -31,6 +33,14 @@ TEST_CASE("IoGuess: the first turn that decides counts") {
   CHECK_FALSE(guess.learn(Io::text));
   CHECK(guess.io() == Io::lines);
   CHECK_FALSE(guess.is_open());
+}
+
+TEST_CASE("IoGuess: a source is searched whatever it contains, a million spaces included") {
+  const test::TempFolder folder;
+  folder.write("lines.py", "\xff\nprint(json.dumps({'type':   'done'}))\n");
+  folder.write("spaces.py", "{'type'" + std::string(1 << 20, ' ') + "\n");
+  CHECK(agents::IoGuess({"python3", "lines.py"}, folder.path()).io() == Io::lines);
+  CHECK(agents::IoGuess({"python3", "spaces.py"}, folder.path()).io() == Io::text);
 }
 
 }  // namespace io_guess_test
