@@ -13,6 +13,7 @@
 #include "app/settings.h"
 #include "app/version.h"
 #include "json/document.h"
+#include "support/source_folder.h"
 #include "support/temp_folder.h"
 
 namespace baton::app::load_config_test {
@@ -297,7 +298,7 @@ TEST_CASE("Settings: every default is within its range, and names and members ar
 }
 
 TEST_CASE("Settings: schema/config.schema.json is generated from the table") {
-  const auto file = read_file(std::string(BATON_SOURCE_DIR) + "/schema/config.schema.json", 1 << 20);
+  const auto file = read_file(test::source_folder() / "schema/config.schema.json", 1 << 20);
   REQUIRE(file.has_value());
   // To regenerate it: baton serve --config-schema > schema/config.schema.json
   CHECK(*file == config_schema());
@@ -320,7 +321,7 @@ TEST_CASE("Settings: the choices of an enumeration are its values in order") {
 }
 
 TEST_CASE("Version: the program's version is that of CMakeLists.txt") {
-  const auto build = read_file(std::string(BATON_SOURCE_DIR) + "/CMakeLists.txt", 1 << 20);
+  const auto build = read_file(test::source_folder() / "CMakeLists.txt", 1 << 20);
   REQUIRE(build.has_value());
   CHECK(build->find("project(baton VERSION " + std::string(kVersion) + " ") != std::string::npos);
 }

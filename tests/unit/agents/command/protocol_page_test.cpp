@@ -10,6 +10,7 @@
 #include "base/embedded.h"
 #include "json/document.h"
 #include "json/schema.h"
+#include "support/source_folder.h"
 
 namespace protocol_page_test {
 
@@ -23,7 +24,7 @@ std::vector<std::string> examples(const std::string& direction) {
   std::string page;
   for (const char* name :
        {"agent-cards/LINE-PROTOCOL.md", "agent-cards/DELEGATION.md", "agent-cards/QUESTIONS.md"}) {
-    std::ifstream file(std::string(BATON_SOURCE_DIR "/") + name);
+    std::ifstream file(test::source_folder() / name);
     REQUIRE(file.good());
     std::ostringstream text;
     text << file.rdbuf();
