@@ -735,9 +735,10 @@ class SchemaCheck {
     return value.is_string() ? text(node, value.string()) : Verdict::yes;
   }
 
-  static bool has_type(const Node& node, Value value) {
+  bool has_type(const Node& node, Value value) {
     if (node.types == 0 || (node.types & type_of(value)) != 0) return true;
-    return value.is_number() && (node.types & kInteger) != 0 && Decimal::of(value.raw()).is_whole();
+    if (!value.is_number() || (node.types & kInteger) == 0) return false;
+    return spend(value.raw().size() / kBytesPerStep) && Decimal::of(value.raw()).is_whole();
   }
 
   static std::string type_words(const Node& node) {
@@ -957,7 +958,7 @@ class SchemaCheck {
     return fail("must be " + cut(alternatives_of(words)));
   }
 
-  bool admits_type(int index, Value value) const {
+  bool admits_type(int index, Value value) {
     const Node* node = &parsed_.at(index);
     while (node->target != kNone && has_type(*node, value)) node = &parsed_.at(node->target);
     return !node->verdict && has_type(*node, value);

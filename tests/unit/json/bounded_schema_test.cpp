@@ -278,6 +278,9 @@ TEST_CASE("BoundedSchema: a check takes a bounded number of steps for any schema
   CHECK(problem_of(excluding, repeated("[", 99) + repeated("]", 99)) != "");
   // The whole long list has to be compared.
   CHECK(problem_of(R"({"enum": [[]]})", "[" + repeated("12345678901,", 300'000) + "1]") == too_much);
+  // Each schema has to read all digits.
+  CHECK(problem_of(R"({"allOf": [)" + repeated(R"({"type": "integer"},)", 300) + "true]}",
+                   "1" + repeated("0", 100'000)) == too_much);
   json::SchemaLimits less;
   less.steps_max = 10;
   CHECK(problem_of(R"({"items": {}})", "[1,2,3]", less) == "");
