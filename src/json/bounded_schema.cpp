@@ -193,7 +193,8 @@ struct Node {
   std::optional<bool> verdict;  // for the schemas `true` and `false`
   std::uint8_t types = 0;       // 0: any
   Format format = Format::none;
-  bool has_enum = false, has_const = false, is_unique = false;
+  bool has_enum = false, is_unique = false;
+  Value constant;                                        // missing: the schema has no const
   std::vector<std::pair<std::uint64_t, Value>> choices;  // of enum or const, by hash
   std::optional<Bound> least, most, above, below, factor;
   std::optional<std::uint64_t> length_min, length_max, items_min, items_max, members_min, members_max;
@@ -382,7 +383,7 @@ class SchemaReader {
     if (keyword == "type") return read_types(index, rule);
     if (keyword == "enum") return read_enum(index, rule);
     if (keyword == "const") {
-      node.has_const = true;
+      node.constant = rule;
       return;
     }
     if (keyword == "format") return read_format(index, rule);
@@ -639,7 +640,7 @@ std::string words_for(const Parsed& parsed, int index) {
   const Node* node = &parsed.at(index);
   while (node->target != kNone && node->types == 0) node = &parsed.at(node->target);
   if (node->has_enum) return shown_choices(*node);
-  if (node->has_const) return cut(node->value["const"].raw());
+  if (!node->constant.missing()) return cut(node->constant.raw());
   if (node->types == kString && node->format != Format::none) return std::string(words_for(node->format));
   std::vector<std::string> words;
   for (const TypeRow& row : kTypes) {
@@ -728,7 +729,7 @@ class SchemaCheck {
   Verdict own_rules(const Node& node, Value value) {
     if (!has_type(node, value)) return quiet_ == 0 ? fail("must be " + type_words(node)) : Verdict::no;
     if ((node.has_enum && !is_choice(node, value)) ||
-        (node.has_const && !is_same(value, node.value["const"]))) {
+        (!node.constant.missing() && !is_same(value, node.constant))) {
       return quiet_ == 0 ? fail("must be " + words_of_values(node)) : Verdict::no;
     }
     if (value.is_number()) return number(node, value);
@@ -750,7 +751,7 @@ class SchemaCheck {
   }
 
   static std::string words_of_values(const Node& node) {
-    return node.has_enum ? shown_choices(node) : cut(node.value["const"].raw());
+    return node.has_enum ? shown_choices(node) : cut(node.constant.raw());
   }
 
   bool is_choice(const Node& node, Value value) {
@@ -978,7 +979,7 @@ class SchemaCheck {
 const Node& described(const Parsed& parsed, const Node& node) {
   const Node* at = &node;
   for (int i = 0; i < 100; ++i) {  // there are no cycles; the limit only bounds the time
-    if (at->types != 0 || at->has_enum || at->has_const) break;
+    if (at->types != 0 || at->has_enum || !at->constant.missing()) break;
     std::vector<int> ways = at->all.size() == 1 ? at->all : at->any.empty() ? at->one : at->any;
     // An alternative that is only null gives a text no further meaning.
     std::erase_if(ways, [&](int way) { return parsed.at(way).types == kNull; });
@@ -1014,12 +1015,12 @@ std::vector<Reading::Choice> choices_of(const Parsed& parsed, const Node& node) 
     }
     return choices;
   }
-  if (node.has_const) return {{name_of(node.value["const"]), std::string(node.value["const"].raw())}};
+  if (!node.constant.missing()) return {{name_of(node.constant), std::string(node.constant.raw())}};
   for (const int way : node.any.empty() ? node.one : node.any) {
     const Node& one = parsed.at(way);
     if (one.types == kNull) continue;
-    if (!one.has_const) return {};
-    const Value value = one.value["const"], title = one.value["title"];
+    if (one.constant.missing()) return {};
+    const Value value = one.constant, title = one.value["title"];
     choices.push_back({name_of(value), std::string(value.raw())});
     if (title.is_string() && title.string() != choices.back().name)
       choices.push_back({title.str(), std::string(value.raw())});

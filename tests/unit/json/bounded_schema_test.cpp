@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "support/growth.h"
 
 using namespace baton;
 using json::BoundedSchema;
@@ -286,6 +289,16 @@ TEST_CASE("BoundedSchema: a check takes a bounded number of steps for any schema
   CHECK(problem_of(R"({"items": {}})", "[1,2,3]", less) == "");
   CHECK(problem_of(R"({"items": {}})", "[1,2,3,4,5,6,7,8,9,10]", less) ==
         ": takes more than 10 steps to check");
+}
+
+TEST_CASE("BoundedSchema: comparing with a constant takes no longer beside many other keywords") {
+  test::check_growth("const", 7'000, [](std::size_t size) {
+    const std::string schema = test::GrowingText{R"({"items":{"const":1,)", "\"#\":0", "}}"}.of(size);
+    const std::string list = test::GrowingText{"[", "1", "]"}.of(size);
+    return [checker = std::make_shared<BoundedSchema>(*BoundedSchema::parse(schema)), list] {
+      CHECK_FALSE(checker->check_text(list));
+    };
+  });
 }
 
 TEST_CASE("BoundedSchema: a check's recursion is bounded") {
