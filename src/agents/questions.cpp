@@ -42,15 +42,17 @@ bool is_too_large(const Part& part, const QuestionLimits& limits) {
   return begins_schema(part) && part.content.size() > limits.bytes_max + kAroundSchema;
 }
 
-// The schema that counts, which is the last one; empty if there is none or it has a fault.
-std::optional<BoundedSchema> schema_of(const task::Message& question, const QuestionLimits& limits) {
+using SchemaOrFault = tl::expected<BoundedSchema, json::SchemaProblem>;
+
+// The schema that counts, which is the last one, or its fault. Parses no other: a message may have thousands.
+std::optional<SchemaOrFault> schema_of(const task::Message& question, const QuestionLimits& limits) {
   for (auto part = question.parts.rbegin(); part != question.parts.rend(); ++part) {
-    if (is_too_large(*part, limits)) return std::nullopt;
+    if (is_too_large(*part, limits)) {
+      return SchemaOrFault(
+          tl::unexpect, json::SchemaProblem{"", "is larger than " + base::counted(limits.bytes_max, "byte")});
+    }
     const std::string text = schema_in(*part);
-    if (text.empty()) continue;
-    auto schema = BoundedSchema::parse(text, limits);
-    if (!schema) return std::nullopt;
-    return std::move(*schema);
+    if (!text.empty()) return BoundedSchema::parse(text, limits);
   }
   return std::nullopt;
 }
@@ -106,23 +108,10 @@ base::Result<void> fit_text(const BoundedSchema& schema, const BoundedSchema::Re
 }  // namespace
 
 SchemaReport check_schema(const task::Message& question, const QuestionLimits& limits) {
-  SchemaReport report;
-  for (const Part& part : question.parts) {
-    if (is_too_large(part, limits)) {
-      report.fault = json::SchemaProblem{"", "is larger than " + base::counted(limits.bytes_max, "byte")};
-      return report;
-    }
-    const std::string text = schema_in(part);
-    if (text.empty()) continue;
-    const auto schema = BoundedSchema::parse(text, limits);
-    if (!schema) {
-      report.fault = schema.error();
-      return report;
-    }
-    report.unenforced.insert(report.unenforced.end(), schema->unenforced().begin(),
-                             schema->unenforced().end());
-  }
-  return report;
+  const auto schema = schema_of(question, limits);
+  if (!schema) return {};
+  if (!*schema) return {schema->error(), {}};
+  return {std::nullopt, (*schema)->unenforced()};
 }
 
 void remove_schema(task::Message& question, const QuestionLimits& limits) {
@@ -133,19 +122,20 @@ void remove_schema(task::Message& question, const QuestionLimits& limits) {
 
 base::Result<void> fit_answer(const task::Message& question, const QuestionLimits& limits, bool needs_data,
                               task::Message& answer) {
-  const auto schema = schema_of(question, limits);
-  if (!schema || declines(answer)) return {};
+  const auto read = schema_of(question, limits);
+  if (!read || !*read || declines(answer)) return {};
+  const BoundedSchema& schema = **read;
   bool has_data = false;
   for (const Part& part : answer.parts) {
     if (part.kind != Part::Kind::data) continue;
     has_data = true;
-    if (const auto problem = schema->check_text(part.content))
+    if (const auto problem = schema.check_text(part.content))
       return refuse("the answer does not fit the question's schema: " + shown(*problem));
   }
   if (has_data) return {};
-  if (const auto reading = schema->reading()) return fit_text(*schema, *reading, answer);
+  if (const auto reading = schema.reading()) return fit_text(schema, *reading, answer);
   if (!needs_data) return {};
-  const std::string example = schema->example();
+  const std::string example = schema.example();
   constexpr std::size_t kExampleMax = 300;
   const bool is_shown = !example.empty() && example.size() <= kExampleMax;
   return refuse("the question requires data that fits its schema" + (is_shown ? ", such as " + example : ""));

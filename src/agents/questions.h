@@ -15,8 +15,8 @@ namespace baton::agents {
 
 using QuestionLimits = json::SchemaLimits;
 
-// The problems of a question's schemas. `fault`: a schema cannot be used. `unenforced`: patterns that will
-// not be enforced.
+// The problems of a question's schema. `fault`: it cannot be used. `unenforced`: patterns that will not be
+// enforced.
 struct SchemaReport {
   std::optional<json::SchemaProblem> fault;
   std::vector<json::SchemaProblem> unenforced;

@@ -122,6 +122,9 @@ TEST_CASE("Questions: the last part with a schema counts, and other data parts a
 TEST_CASE("Questions: check_schema finds faults of a question's schema, and remove_schema removes it") {
   CHECK(fault_of(asking(kDeploy)) == "");
   CHECK(fault_of(with({Part::of_text("well?")})) == "");
+  task::Message many = asking(R"({"$ref":"#"})");
+  many.parts.push_back(asking(kDeploy).parts.back());
+  CHECK(fault_of(many) == "");
   CHECK(fault_of(asking(R"({"properties":{"a":{"contains":{}}}})")) ==
         "/properties/a/contains: is a keyword that is not supported in questions");
   CHECK(fault_of(asking(R"({"title":")" + std::string(70'000, 'x') + "\"}")) ==
