@@ -125,14 +125,13 @@ base::Result<void> fit_answer(const task::Message& question, const QuestionLimit
   const auto read = schema_of(question, limits);
   if (!read || !*read || declines(answer)) return {};
   const BoundedSchema& schema = **read;
-  bool has_data = false;
+  std::vector<std::string_view> data;
   for (const Part& part : answer.parts) {
-    if (part.kind != Part::Kind::data) continue;
-    has_data = true;
-    if (const auto problem = schema.check_text(part.content))
-      return refuse("the answer does not fit the question's schema: " + shown(*problem));
+    if (part.kind == Part::Kind::data) data.push_back(part.content);
   }
-  if (has_data) return {};
+  if (const auto problem = schema.check_texts(data))
+    return refuse("the answer does not fit the question's schema: " + shown(*problem));
+  if (!data.empty()) return {};
   if (const auto reading = schema.reading()) return fit_text(schema, *reading, answer);
   if (!needs_data) return {};
   const std::string example = schema.example();

@@ -649,7 +649,7 @@ std::string words_for(const Parsed& parsed, int index) {
   return words.empty() ? "a value that matches the schema" : alternatives_of(words);
 }
 
-// One check of a value. Counts its steps. Records no problem while it tries an alternative.
+// One check, of one value or of several. Counts its steps. Records no problem while it tries an alternative.
 class SchemaCheck {
  public:
   explicit SchemaCheck(const Parsed& parsed) : parsed_(parsed) {}
@@ -1093,9 +1093,17 @@ std::optional<SchemaProblem> BoundedSchema::check(Value value) const {
 }
 
 std::optional<SchemaProblem> BoundedSchema::check_text(std::string_view json) const {
-  const auto document = Document::parse_view(json);
-  if (!document) return SchemaProblem{"", "is not JSON: " + document.error().for_caller};
-  return check(document->root());
+  return check_texts({json});
+}
+
+std::optional<SchemaProblem> BoundedSchema::check_texts(const std::vector<std::string_view>& texts) const {
+  SchemaCheck all(*parsed_);
+  for (const std::string_view json : texts) {
+    const auto document = Document::parse_view(json);
+    if (!document) return SchemaProblem{"", "is not JSON: " + document.error().for_caller};
+    if (auto problem = all.run(document->root())) return problem;
+  }
+  return std::nullopt;
 }
 
 std::optional<Reading> BoundedSchema::reading() const {

@@ -53,6 +53,8 @@ class BoundedSchema {
   std::optional<SchemaProblem> check(Value value) const;
   // Checks a text. A text that is not JSON is a problem too.
   std::optional<SchemaProblem> check_text(std::string_view json) const;
+  // Checks each text, all within the steps of one check. Returns the first problem.
+  std::optional<SchemaProblem> check_texts(const std::vector<std::string_view>& texts) const;
 
   // How to read a plain text as a value. Only a schema that leaves one meaning has a reading: it describes a
   // boolean, a number, a text or one of several values, or an object whose only required member is one of

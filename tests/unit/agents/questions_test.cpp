@@ -63,6 +63,15 @@ TEST_CASE("Questions: data must fit the schema, regardless of the other parts") 
         "message.parts: the answer does not fit the question's schema: it must be an object");
 }
 
+TEST_CASE("Questions: all data of an answer share the steps of one check") {
+  std::string list = "[1";
+  for (int i = 0; i < 60'000; ++i) list += ",1";
+  const Part data = Part::of_data({list + "]"});
+  const std::string schema = R"({"items":{"type":"integer"}})";
+  CHECK(fitted(schema, {data}).starts_with("data "));
+  CHECK(fitted(schema, {data, data}).ends_with("takes more than 100000 steps to check"));
+}
+
 TEST_CASE("Questions: an unambiguous text becomes data, and another text is refused with the choices") {
   CHECK(fitted(kApprove, {Part::of_text("Yes ")}) == R"(data {"approved":true};)");
   CHECK(fitted(kApprove, {Part::of_text("yes"), {Part::Kind::raw, "aGk=", "a", "", {}}}) ==
