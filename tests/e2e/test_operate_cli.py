@@ -72,6 +72,13 @@ class Ops(operate_case.OperateCase):
         self.good("answer", key, "--data", '{"n": 1, "m": 2}', "--reason", "for the caller")
         self.wait_row(key, "completed")
 
+    def test_question_with_several_schemas_shows_the_one_that_answers_must_fit(self):
+        schemas = [{"type": "boolean"}, {"type": "string"}]
+        parts = [{"text": "well?"}, *({"data": {"schema": schema}} for schema in schemas)]
+        key = self.key_of(self.send("lines " + json.dumps([{"type": "ask", "message": {"parts": parts}}]), "chat"))
+        self.wait_row(key, "input-required")
+        self.assertEqual(self.read(f"/tasks/{key}")["question"]["schema"], schemas[-1])
+
     def test_drain_and_resume(self):
         self.good("drain", "joke", "--reason", "upgrade")
         row = next(row for row in self.good("agents") if row["name"] == "joke")

@@ -10,11 +10,11 @@ import { areFew, fieldsOf, wordOf } from "./form.js";
  * @typedef {{text: string, kind: string, part: Part}} Choice a button that answers
  */
 
-/** The schema of a question, which has a part of its own.
+/** The schema of a question, which has a part of its own; the last one counts.
  * @param {Part[]} parts
  * @returns {Schema | null} */
 export function schemaIn(parts) {
-  const found = parts.find(({ data }) => isSchema(data));
+  const found = parts.findLast(({ data }) => isSchema(data));
   return found ? /** @type {any} */ (found.data).schema : null;
 }
 

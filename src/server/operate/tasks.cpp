@@ -87,11 +87,12 @@ base::Result<void> write_errors(Writer& out, const CallPtr& call, const task::Ta
   return {};
 }
 
-// The JSON Schema of the answer, which asking agents send as a part of its own; absent if there is none.
+// The JSON Schema of the answer, which asking agents send as a part of its own; the last one counts. Absent
+// if there is none.
 task::Json schema_in(const task::Message& question) {
-  for (const task::Part& part : question.parts) {
-    if (part.kind != task::Part::Kind::data) continue;
-    const json::Document data = json::Document::view_of(part.content);
+  for (auto part = question.parts.rbegin(); part != question.parts.rend(); ++part) {
+    if (part->kind != task::Part::Kind::data) continue;
+    const json::Document data = json::Document::view_of(part->content);
     if (data.root().size() == 1 && data.root()["schema"].is_object()) return data.root()["schema"].json();
   }
   return {};
