@@ -10,7 +10,6 @@
 #include "agents/turn_output.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "json/bounded_schema.h"
 #include "json/document.h"
 #include "json/writer.h"
 
@@ -74,8 +73,7 @@ task::Message question_of(const CallResult& asks, const std::string& task) {
     place.content = asks.wanted.url;
     question.parts.push_back(std::move(place));
   }
-  // A schema that Baton does not take would fail the task.
-  if (!asks.wanted.schema.empty() && json::BoundedSchema::parse(asks.wanted.schema.text)) {
+  if (!asks.wanted.schema.empty()) {
     task::Json data;
     json::Writer out(data.text);
     out.object([&] { out.member("schema", asks.wanted.schema); });

@@ -35,7 +35,8 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       answers_whole_(agent.settings.acts_outside()),
       cancel_grace_(agent.settings.cancel_grace),
       is_elsewhere_(agent.settings.executor == agents::AgentSettings::Kind::a2a ||
-                    agent.settings.executor == agents::AgentSettings::Kind::ag_ui),
+                    agent.settings.executor == agents::AgentSettings::Kind::ag_ui ||
+                    agent.settings.ends_work_elsewhere),
       is_model_(agent.settings.executor == agents::AgentSettings::Kind::openai),
       is_plan_(agent.settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(may_undo_steps(agent, head)),

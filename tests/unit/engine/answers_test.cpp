@@ -161,8 +161,15 @@ TEST_CASE("Answers: a faulty schema fails a local agent's turn, and the error na
   }
 }
 
-TEST_CASE("Answers: a faulty schema is removed from a remote agent's question") {
-  EngineBench bench(elsewhere());
+TEST_CASE("Answers: a faulty schema is removed from the question of a remote agent or tool") {
+  EngineBench::Options options;
+  SUBCASE("agent") {
+    options = elsewhere();
+  }
+  SUBCASE("tool") {
+    options.settings.ends_work_elsewhere = true;
+  }
+  EngineBench bench(options);
   const auto key = ask(bench, R"({"allOf":[{"$ref":"#"}]})");
   const auto task = bench.engine().reader().read(key, {});
   REQUIRE(task);
