@@ -93,8 +93,34 @@ std::string words_about(const Interrupt& interrupt) {
   return lines.text;
 }
 
-// Returns one schema for the answers to several interrupts: an object with a member for each, by its id.
-// Empty if one of them has no schema, or their ids are not unique.
+bool has_references(const Interrupt& one) {
+  return one.schema.text.find("\"$ref\"") != std::string::npos;
+}
+
+// Where the schema of an interrupt is within the one of all, for the references in it.
+std::string place_of_schema(std::size_t number) {
+  return "#/$defs/" + std::to_string(number);
+}
+
+// Writes a value of a schema that is moved to `place` within another schema, and lets its references lead
+// there. Recursion: as deep as the value.
+void write_moved(json::Writer& out, json::Value value, const std::string& place) {
+  if (value.is_array()) {
+    out.each(value, [&](json::Value item) { write_moved(out, item, place); });
+  } else if (value.is_object()) {
+    out.object([&] {
+      for (const json::Value member : value) write_moved(out.key(member.key()), member, place);
+    });
+  } else if (value.key() == "$ref" && value.string().starts_with('#')) {
+    out.string(place + std::string(value.string().substr(1)));
+  } else {
+    out.raw(value.raw());
+  }
+}
+
+// Returns one schema for the answers to several interrupts: an object with a member for each, by its id. A
+// schema with references is in $defs, too, where they lead. Empty if one of the interrupts has no schema, or
+// their ids are not unique.
 task::Json schema_of_all(const std::vector<Interrupt>& interrupts) {
   std::set<std::string> ids;
   for (const Interrupt& one : interrupts) {
@@ -105,15 +131,27 @@ task::Json schema_of_all(const std::vector<Interrupt>& interrupts) {
   out.object([&] {
     out.member("type", "object");
     out.key("properties").object([&] {
-      for (const Interrupt& one : interrupts) {
+      for (std::size_t i = 0; i < interrupts.size(); ++i) {
+        const Interrupt& one = interrupts[i];
         const auto own = json::Document::view_of(one.schema.text);
         out.key(one.id).object([&] {
           if (own.root()["title"].missing()) out.optional("title", one.message);
-          for (const json::Value member : own.root()) out.key(member.key()).raw(member.raw());
+          for (const json::Value member : own.root()) {
+            const bool is_referred_to = member.key() == "$defs" || member.key() == "definitions";
+            if (!is_referred_to) write_moved(out.key(member.key()), member, place_of_schema(i));
+          }
         });
       }
     });
     out.key("required").each(interrupts, [&](const Interrupt& one) { out.string(one.id); });
+    if (std::ranges::none_of(interrupts, has_references)) return;
+    out.key("$defs").object([&] {
+      for (std::size_t i = 0; i < interrupts.size(); ++i) {
+        if (!has_references(interrupts[i])) continue;
+        const auto own = json::Document::view_of(interrupts[i].schema.text);
+        write_moved(out.key(std::to_string(i)), own.root(), place_of_schema(i));
+      }
+    });
   });
   return schema;
 }

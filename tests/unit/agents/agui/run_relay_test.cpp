@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "agents/questions.h"
 #include "support/agent_bench.h"
 
 namespace run_relay_test {
@@ -280,6 +281,27 @@ TEST_CASE("RunRelay: several questions at once are one, with all that each of th
   CHECK(asked->message.parts.back().content ==
         R"({"schema":{"type":"object","properties":{"i":{"title":"Delete?","type":"boolean"},)"
         R"("j":{"type":"object","title":"Payment"}},"required":["i","j"]}})");
+}
+
+TEST_CASE("RunRelay: questions that are asked at once keep the references in their schemas") {
+  const char kTree[] = R"({"$ref":"#/$defs/A","$defs":{"A":{"properties":{
+    "n":{"type":"integer"},"next":{"$ref":"#/$defs/A"},"whole":{"$ref":"#"}}}}})";
+  const auto sink = relayed(1'000, [&](RunRelay& relay) {
+    protocol::agui::RunEnd end{protocol::agui::RunEnd::Kind::interrupted};
+    end.interrupts.push_back({"i", "Delete?", {R"({"type":"boolean"})"}});
+    end.interrupts.push_back({"j", "Which?", {kTree}});
+    relay.finish(end);
+  });
+  const auto* asked = sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK_FALSE(agents::check_schema(asked->message, {}).fault);
+  const auto fits = [&](const std::string& json) {
+    task::Message answer;
+    answer.parts.push_back(task::Part::of_data({json}));
+    return agents::fit_answer(asked->message, {}, false, answer).has_value();
+  };
+  CHECK(fits(R"({"i":true,"j":{"next":{"whole":{"n":1}}}})"));
+  CHECK_FALSE(fits(R"({"i":true,"j":{"next":{"whole":{"n":"x"}}}})"));
 }
 
 }  // namespace run_relay_test
