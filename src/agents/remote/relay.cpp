@@ -84,6 +84,15 @@ TextMark mark_of(const task::Part& part) {
   return mark;
 }
 
+TextMark mark_of_facts(const task::Artifact& artifact) {
+  TextMark mark(artifact.metadata.text);
+  for (const std::string& extension : artifact.extensions) {
+    mark.add(std::string_view("\0", 1));
+    mark.add(extension);
+  }
+  return mark;
+}
+
 // Moves the thoughts of a model out of the artifact's parts, and returns them joined. Agents of Google's ADK
 // send them among their replies, marked by metadata.
 std::string take_thoughts(task::Artifact& artifact) {
@@ -145,6 +154,7 @@ Relay::Relay(TurnOutput& turn, const std::vector<task::Artifact>& earlier) : tur
     }
     Told& told = told_[id_of(artifact)];
     told.is_new = false;
+    told.facts = mark_of_facts(artifact);
     told.parts.clear();
     for (const task::Part& part : artifact.parts) told.parts.push_back(mark_of(part));
   }
@@ -243,6 +253,9 @@ void Relay::tell_chunk(Told& told, task::Artifact piece, bool append, bool last_
   const bool goes_on = append && (told.is_reply ? !told.parts.empty() : !told.is_new);
   if (!goes_on) told.parts.clear();
   for (const task::Part& part : piece.parts) told.parts.push_back(mark_of(part));
+  // A further piece may leave the metadata out.
+  const TextMark facts = mark_of_facts(piece);
+  if (!goes_on || facts.size() > 0) told.facts = facts;
   told.is_new = false;
   turn_.emit(task::ArtifactChunk{std::move(piece), goes_on, last_chunk});
 }
@@ -292,7 +305,9 @@ void Relay::tell_whole_parts(Told& told, task::Artifact now) {
   const bool begins_as_before =
       !told.is_new && now.parts.size() >= before.size() &&
       std::ranges::equal(before, now.parts | std::views::take(before.size()), {}, {}, mark_of);
-  if (begins_as_before && now.parts.size() == before.size()) return;
+  const TextMark facts = mark_of_facts(now);
+  const bool has_new_facts = !told.is_reply && facts.size() > 0 && facts != told.facts;
+  if (begins_as_before && now.parts.size() == before.size() && !has_new_facts) return;
   if (begins_as_before) now.parts.erase(now.parts.begin(), now.parts.begin() + std::ssize(before));
   tell_chunk(told, std::move(now), begins_as_before, false);
 }

@@ -48,8 +48,9 @@ class Relay {
  private:
   struct Told {
     std::vector<TextMark> parts =
-        {};              // of an artifact, as passed on until now; of a reply, those that are no text
-    TextMark text = {};  // of the reply
+        {};               // of an artifact, as passed on until now; of a reply, those that are no text
+    TextMark facts = {};  // the last metadata and extensions of an artifact
+    TextMark text = {};   // of the reply
     TextMark thoughts = {};
     bool is_reply = false;  // its text is passed on as a reply
     bool is_new = true;     // nothing was passed on yet

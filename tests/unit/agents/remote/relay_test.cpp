@@ -154,6 +154,19 @@ TEST_CASE("Relay: a snapshot after a reconnect adds only what is new") {
   CHECK_FALSE(told.outcome.has_value());
 }
 
+TEST_CASE("Relay: new metadata of an artifact is passed on, although its content is as before") {
+  task::Artifact begun = artifact("2", "report", "all");
+  begun.metadata.text = R"({"ready":false})";
+  task::Artifact ready = begun;
+  ready.metadata.text = R"({"ready":true})";
+  const Told told({piece(begun), snapshot(task::State::working, {begun}),
+                   snapshot(task::State::working, {ready}), snapshot(task::State::completed, {ready})});
+  REQUIRE(told.chunks().size() == 2);
+  CHECK(told.chunks()[1].append);
+  CHECK(told.chunks()[1].artifact.parts.empty());
+  CHECK(told.chunks()[1].artifact.metadata.text == R"({"ready":true})");
+}
+
 TEST_CASE("Relay: an artifact with other content replaces the one before") {
   const Told told({piece(artifact("2", "report", "old")),
                    snapshot(task::State::working, {artifact("2", "report", "new")})});
