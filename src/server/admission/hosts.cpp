@@ -185,7 +185,7 @@ std::string_view named_host(const ServerOptions& options, const http::Request& r
 
 std::string_view named_scheme(const ServerOptions& options, const http::Request& request) {
   const std::string_view said = forwarded(options, request, "X-Forwarded-Proto");
-  return said == "https" || (said.empty() && options.https) ? "https" : "http";
+  return base::same_word(said, "https") || (said.empty() && options.https) ? "https" : "http";
 }
 
 std::string named_url(const ServerOptions& options, const http::Request& request) {
@@ -199,7 +199,8 @@ std::string own_origin(const ServerOptions& options, const http::Request& reques
   const bool is_https = base::begins_with(options.public_url, "https:");
   const std::string_view known = without_usual_port(host_in_url(options.public_url), is_https);
   const std::string_view host = without_usual_port(named_host(options, request), is_https);
-  if (scheme != 0 && http::same_word(host, known)) return options.public_url.substr(0, scheme + known.size());
+  if (scheme != 0 && http::same_word(host, known))
+    return std::string(is_https ? "https://" : "http://").append(known);
   return named_url(options, request);
 }
 

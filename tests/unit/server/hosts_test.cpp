@@ -97,6 +97,7 @@ TEST_CASE("Hosts: the server's own origin leaves out the scheme's usual port, as
                            Case{"http", "agents.example:80", "http://agents.example"},
                            Case{"https", "[::1]:443", "https://[::1]"},
                            Case{"https", "agents.example", "https://agents.example"},
+                           Case{"HTTPS", "agents.example", "https://agents.example"},
                            Case{"https", "agents.example:80", "https://agents.example:80"},
                            Case{"http", "agents.example:443", "http://agents.example:443"},
                            Case{"https", "agents.example:8443", "https://agents.example:8443"}}) {
@@ -106,7 +107,8 @@ TEST_CASE("Hosts: the server's own origin leaves out the scheme's usual port, as
     CHECK(server::named_url(options, request) == each.origin);
   }
   // The proxy does not say that it speaks https.
-  for (const char* url : {"https://agents.example", "https://agents.example:443/base"}) {
+  for (const char* url :
+       {"https://agents.example", "https://agents.example:443/base", "HTTPS://agents.example"}) {
     CAPTURE(url);
     options.public_url = url;
     for (const char* host : {"agents.example", "agents.example:443"})
