@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/one_line.h"
+#include "base/text.h"
 #include "json/writer.h"
 
 namespace baton::protocol::discovery {
@@ -123,9 +124,8 @@ class Checker {
     check_type(entry, place);
     const Value url = entry["url"];
     if (url.missing() == entry["data"].missing()) error(place, "must have one of url and data");
-    const bool is_web = url.string().starts_with("https://") || url.string().starts_with("http://");
-    if (!url.missing() && !is_web) error(place + "/url", "must be a web URL");
-    if (url.string().starts_with("http://")) warn(place + "/url", "should begin with https");
+    if (!url.missing() && base::web_scheme(url.string()) == 0) error(place + "/url", "must be a web URL");
+    if (base::begins_with(url.string(), "http://")) warn(place + "/url", "should begin with https");
     check_text(entry, place, "description", false);
     check_text(entry, place, "version", false);
     check_texts(entry, place, "tags");

@@ -65,6 +65,9 @@ TEST_CASE("Catalog: each rule that readers have is checked at its place") {
       R"("displayName":"X","type":"application/a2a-agent-card+json","representativeQueries":["a","b"])";
   const std::string good = "{" + id + "," + rest + R"(,"url":"https://a.example/x"})";
   CHECK(problems(with(good)).empty());
+  CHECK(problems(with("{" + id + "," + rest + R"(,"url":"HTTPS://a.example/x"})")).empty());
+  CHECK(problems(with("{" + id + "," + rest + R"(,"url":"Http://a.example/x"})")) ==
+        Lines{"warning /entries/0/url: should begin with https"});
   CHECK(problems("[]") == Lines{"error : must be an object"});
   CHECK(problems(R"({"entries":1,"host":{"displayName":"A"},"specVersion":"1.0"})") ==
         Lines{"error /entries: must be a list"});
