@@ -23,7 +23,8 @@ Result<Part> read_file(std::string_view text, bool is_url, std::string media_typ
   if (base::begins_with(text, kScheme)) {
     const std::size_t comma = text.find(',');
     std::string_view type = text.substr(kScheme.size(), comma - std::min(comma, kScheme.size()));
-    if (comma == std::string_view::npos || !type.ends_with(kBase64))
+    const std::string_view encoding = type.substr(type.size() - std::min(type.size(), kBase64.size()));
+    if (comma == std::string_view::npos || !base::same_word(encoding, kBase64))
       return wrong(name + ": must be a data URL with base64");
     type.remove_suffix(kBase64.size());
     media_type = type;

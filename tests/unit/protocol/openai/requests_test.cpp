@@ -85,7 +85,7 @@ TEST_CASE("OpenAI completion: what follows the assistant's last message is new, 
       {"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},
       {"type":"image_url","image_url":"http://h/x.png"},
       {"type":"input_audio","input_audio":{"data":"aGk=","format":"mp3"}},
-      {"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,aGk="}},
+      {"type":"file","file":{"filename":"a.pdf","file_data":"DATA:application/pdf;BASE64,aGk="}},
       {"type":"file","file":{"file_id":"f1"}}]}])");
   CHECK(asked.model == "echo");
   CHECK(asked.run.message.parts == std::vector{Part::of_text("three"),
