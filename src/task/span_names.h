@@ -24,14 +24,11 @@ inline constexpr std::string_view kErrorType = "error.type";
 // gen_ai
 inline constexpr std::string_view kOperation = "gen_ai.operation.name";
 inline constexpr std::string_view kInvokeAgent = "invoke_agent";
-inline constexpr std::string_view kInvokeWorkflow = "invoke_workflow";
 inline constexpr std::string_view kChat = "chat";
 inline constexpr std::string_view kExecuteTool = "execute_tool";
 inline constexpr std::string_view kAgentName = "gen_ai.agent.name";
 inline constexpr std::string_view kConversation = "gen_ai.conversation.id";
 inline constexpr std::string_view kModel = "gen_ai.request.model";
-inline constexpr std::string_view kInputTokens = "gen_ai.usage.input_tokens";
-inline constexpr std::string_view kOutputTokens = "gen_ai.usage.output_tokens";
 inline constexpr std::string_view kToolName = "gen_ai.tool.name";
 inline constexpr std::string_view kToolCall = "gen_ai.tool.call.id";
 

@@ -18,7 +18,6 @@ namespace baton::engine {
 namespace {
 
 using base::ErrorCode;
-using base::fail;
 
 // The loaders' queue holds more than can wait in the inbox.
 constexpr std::size_t kLoadsMax = 1'000'000;

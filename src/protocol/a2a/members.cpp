@@ -9,7 +9,6 @@
 namespace baton::protocol::a2a {
 namespace {
 
-using base::fail;
 using base::Result;
 
 constexpr std::size_t kUrlMax = 2048;

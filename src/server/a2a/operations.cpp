@@ -21,7 +21,6 @@ using protocol::a2a::PushRef;
 using protocol::a2a::PushRequest;
 using protocol::a2a::SendRequest;
 using protocol::a2a::TaskRequest;
-using task::ProtocolVersion;
 
 // How the task of an answer is read and shown.
 struct Wanted {
