@@ -292,6 +292,21 @@ export const chatForm = {
   },
 };
 
+export const chatAccess = {
+  name: "Chat: a question for access has its address as a link, and its other data in readable form",
+  chat: "stage",
+  async run(page) {
+    await says(page, line({ type: "auth", message: "Please sign in.", url: "https://example.org/login" }));
+    const address = page.locator(".question-box a");
+    assert.equal(await address.getAttribute("href"), "https://example.org/login");
+    await says(page, "done");
+    await sees(page, ".theirs", "The answer was");
+    await says(page, line({ type: "auth", message: "Please sign in.", url: "javascript:alert(1)" }));
+    await sees(page, ".question-box", "javascript:alert(1)");
+    assert.equal(await page.locator(".question-box").last().locator("a").count(), 0);
+  },
+};
+
 export const chatUpload = {
   name: "Chat: files are sent, shown with their sizes and downloaded, and a file that is too large is refused",
   chat: "stage",

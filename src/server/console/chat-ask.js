@@ -1,5 +1,7 @@
 // An agent's question: a form for its schema, buttons for a decision, or the words that the user writes below.
 import { told } from "./chat-api.js";
+import { link } from "./chat-nodes.js";
+import { partView } from "./chat-parts.js";
 import { h, say } from "./dom.js";
 import { areFew, fieldsOf, wordOf } from "./form.js";
 
@@ -23,9 +25,18 @@ function isSchema(data) {
   return typeof data?.schema === "object" && data.schema !== null && Object.keys(data).length === 1;
 }
 
-/** The parts of a question that people read: its text and files.
- * @param {Part[]} parts */
-export const wordsOf = (parts) => parts.filter(({ data }) => data === undefined);
+/** What people read of a question: all but its schema. The address where access is given is a link.
+ * @param {Part[]} parts
+ * @param {import("./chat-api.js").Agent} agent */
+export const wordsOf = (parts, agent) =>
+  parts.filter(({ data }) => !isSchema(data)).map((part) => addressIn(part) ?? partView(part, agent));
+
+/** @param {Part} part */
+function addressIn({ data }) {
+  if (!isObject(data) || typeof data.url !== "string" || Object.keys(data).length > 1) return null;
+  const anchor = link(data.url, data.url);
+  return anchor && h("p", null, anchor);
+}
 
 /**
  * @typedef {{schema: Schema, told: (value: unknown) => unknown, heard: (data: any) => unknown}} Single a single value that a

@@ -410,7 +410,7 @@ export class Run extends EventTarget {
     this.ask = ask ?? "";
     const who = Array.isArray(askedBy) ? String(askedBy.at(-1)?.agent ?? "") : "";
     this.schema = schemaIn(parts);
-    const words = wordsOf(parts).map((part) => partView(part, this.agent));
+    const words = wordsOf(parts, this.agent);
     const asked = state === "auth-required" ? "Access is required" : `${who || "The agent"} asks`;
     const form = questionForm(parts, (answer) => this.answer(answer));
     this.question = h("div", { class: "question-box", tabIndex: -1 }, h("div", { class: "name" }, asked), ...words, form);
