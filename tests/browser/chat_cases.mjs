@@ -278,6 +278,12 @@ export const chatForm = {
     await says(page, line({ type: "ask", message: "And your name?" }));
     await says(page, "Ada");
     await sees(page, ".theirs", 'The answer was ["Ada"]');
+    // A pattern that is not anchored matches a part of the text.
+    const code = { type: "object", properties: { code: { type: "string", pattern: "^[A-Z]{3}" } }, required: ["code"] };
+    await says(page, line({ type: "ask", message: "Which code?", schema: code }));
+    await page.fill(".question-box form input", "ABC-7");
+    await page.click(".question-box >> text=Answer");
+    await sees(page, ".theirs", 'The answer was [{"code": "ABC-7"}]');
     // A question does not take the keys of somebody who writes a title.
     const gate = randomUUID();
     const asks = line({ type: "ask", message: "How large?", schema: { type: "object", properties } });

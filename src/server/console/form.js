@@ -134,7 +134,8 @@ function words(name, schema, required) {
   const input = !type && isLong(schema) ? h("textarea", { rows: 4, value }) : h("input", { type: type ?? "text", value });
   if (schema.maxLength) input.maxLength = schema.maxLength;
   if (schema.minLength) input.minLength = schema.minLength;
-  if (schema.pattern && input instanceof HTMLInputElement) input.pattern = schema.pattern;
+  // A schema's pattern may match anywhere in the text, an input's must match all of it.
+  if (schema.pattern && input instanceof HTMLInputElement) input.pattern = `.*(?:${schema.pattern}).*`;
   return {
     element: labelled(name, schema, required, input),
     value: () => {
