@@ -269,6 +269,7 @@ export const chatForm = {
     for (const [schema, button, told] of [
       [{ type: "boolean" }, "Approve", "true"],
       [{ enum: ["staging", "production"] }, "production", '"production"'],
+      [{ oneOf: [{ const: "eu", title: "Europe" }, { const: "us", title: "America" }] }, "Europe", '"eu"'],
     ]) {
       await says(page, line({ type: "ask", message: "And this one?", schema }));
       await page.getByRole("button", { name: button }).click();
@@ -278,6 +279,24 @@ export const chatForm = {
     await says(page, line({ type: "ask", message: "And your name?" }));
     await says(page, "Ada");
     await sees(page, ".theirs", 'The answer was ["Ada"]');
+    // As libraries write optional members and members of a named type.
+    const named = {
+      type: "object",
+      properties: {
+        note: { anyOf: [{ type: "string" }, { type: "null" }] },
+        zone: { $ref: "#/$defs/Zone" },
+        next: { anyOf: [{ $ref: "#/$defs/Stop" }, { type: "null" }] },
+      },
+      $defs: {
+        Zone: { enum: ["a", "b", "c", "d", "e"], title: "Zone" },
+        Stop: { type: "object", properties: { at: { type: "integer" } }, required: ["at"] },
+      },
+    };
+    await says(page, line({ type: "ask", message: "And where?", schema: named }));
+    await page.fill(".question-box form input[type=text]", "plainly");
+    await page.selectOption(".question-box form select", { label: "e" });
+    await page.click(".question-box >> text=Answer");
+    await sees(page, ".theirs", 'The answer was [{"note": "plainly", "zone": "e"}]');
     // A pattern that is not anchored matches a part of the text.
     const code = { type: "object", properties: { code: { type: "string", pattern: "^[A-Z]{3}" } }, required: ["code"] };
     await says(page, line({ type: "ask", message: "Which code?", schema: code }));

@@ -20,7 +20,8 @@ import { takeLink } from "./token-link.js";
  * @typedef {{
  *   type?: string | string[], title?: string, description?: string, enum?: unknown[], default?: unknown,
  *   format?: string, properties?: Record<string, Schema>, required?: string[], items?: Schema, minimum?: number,
- *   maximum?: number, minLength?: number, maxLength?: number, pattern?: string
+ *   maximum?: number, minLength?: number, maxLength?: number, pattern?: string, const?: unknown, enumNames?: unknown[],
+ *   $ref?: string, anyOf?: Schema[], oneOf?: Schema[], allOf?: Schema[], isNullable?: boolean
  * }} Schema
  * @typedef {{
  *   key: string, task: string, agent: string, caller: string, event: number, url: string, state: string,

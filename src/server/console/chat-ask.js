@@ -3,7 +3,7 @@ import { told } from "./chat-api.js";
 import { link } from "./chat-nodes.js";
 import { partView } from "./chat-parts.js";
 import { h, say } from "./dom.js";
-import { areFew, fieldsOf, wordOf } from "./form.js";
+import { areFew, choicesOf, fieldsOf, simplified, wordIn } from "./form.js";
 
 /**
  * @typedef {import("./api.js").Part} Part
@@ -73,8 +73,9 @@ function choicesIn(parts, schema) {
   if (single?.schema.type === "boolean") {
     return decisions.map(({ text, value }) => ({ text, kind: value ? "primary" : "", part: { data: single.told(value) } }));
   }
-  if (single && areFew(single.schema.enum)) {
-    return (single.schema.enum ?? []).map((value) => ({ text: wordOf(value), kind: "", part: { data: single.told(value) } }));
+  const offered = choicesOf(single?.schema);
+  if (single && areFew(offered)) {
+    return offered.map(({ value, name }) => ({ text: name, kind: "", part: { data: single.told(value) } }));
   }
   const isYesOrNo = !schema && parts.some(({ text }) => /\(\s*y(es)?\s*(or|\/)\s*n(o)?\s*\)/i.test(text ?? ""));
   if (!isYesOrNo) return [];
@@ -144,8 +145,8 @@ export function answerView({ data }, schema) {
   if (single?.schema.type === "boolean" && typeof heard === "boolean") {
     return h("div", { class: "words" }, decisions.find(({ value }) => value === heard)?.text);
   }
-  if (heard !== undefined && !isObject(heard) && (heard === data || areFew(single?.schema.enum))) {
-    return h("div", { class: "words", dir: "auto" }, wordOf(heard));
+  if (heard !== undefined && !isObject(heard) && (heard === data || areFew(choicesOf(single?.schema)))) {
+    return h("div", { class: "words", dir: "auto" }, wordIn(heard, single?.schema));
   }
   if (!isObject(data)) return null;
   if (Object.keys(data).length === 0) return h("div", { class: "faint" }, "Nothing filled in.");
@@ -173,7 +174,8 @@ function facts(value, schema) {
  */
 function inWords(value, schema) {
   if (typeof value === "boolean") return [value ? "Yes" : "No"];
-  if (Array.isArray(value)) return [value.length === 0 ? "None" : value.map(wordOf).join(", ")];
+  if (Array.isArray(value) && value.length === 0) return ["None"];
+  if (Array.isArray(value)) return [value.map((one) => wordIn(one, schema?.items)).join(", ")];
   if (typeof value === "object" && value !== null) return [facts(/** @type {Record<string, unknown>} */ (value), schema)];
-  return [wordOf(value)];
+  return [wordIn(value, schema)];
 }

@@ -27,43 +27,110 @@ function labelled(name, schema, required, input) {
   return h("div", { class: "field" }, h("label", { for: input.id }, title, required ? " *" : null), input, about);
 }
 
+// References may multiply. What is beyond so many fields is written as JSON, and so is a type within itself.
+const fieldsMost = 200;
+const stepsMost = 8;
+
+/** What a reference (`#/$defs/Name`) names.
+ * @param {Schema} root
+ * @param {string} reference
+ * @returns {Schema | undefined} */
+function named(root, reference) {
+  const keys = reference.replace(/^#\/?/, "").split("/").filter(Boolean);
+  return keys.reduce((at, key) => at?.[key.replaceAll("~1", "/").replaceAll("~0", "~")], /** @type {any} */ (root));
+}
+
+/** @param {Schema} schema */
+const mayBeNull = ({ type, const: only }) => only === null || [type].flat().includes("null");
+
+/**
+ * The schema as fields need it: references are followed, an alternative to null is all of it, and constants to choose
+ * from are an enum with their titles as names.
+ * @param {Schema} schema
+ * @param {Schema} [root]
+ * @param {{count: number}} [seen] fields
+ * @param {string[]} [path] the references that lead to it
+ * @returns {Schema}
+ */
+export function simplified(schema, root = schema, seen = { count: 0 }, path = []) {
+  let out = { ...schema };
+  let isNullable = schema.isNullable ?? mayBeNull(schema);
+  const followed = [...path];
+  for (let steps = 0; steps < stepsMost; ++steps) {
+    const { $ref, anyOf, oneOf, allOf, ...own } = out;
+    if ($ref && followed.includes($ref)) return { title: out.title, description: out.description };
+    if ($ref) followed.push($ref);
+    const given = $ref ? [named(root, String($ref)) ?? {}] : (anyOf ?? oneOf ?? allOf);
+    const all = Array.isArray(given) ? given : [];
+    const ways = all.filter(({ type, const: only }) => type !== "null" && only !== null);
+    const areListed = !allOf && ways.length > 1 && ways.every((one) => one.const !== undefined);
+    if (ways.length !== 1 && !areListed) break;
+    isNullable ||= all.some(mayBeNull);
+    const enumNames = ways.map((one) => one.title ?? wordOf(one.const));
+    out = areListed ? { ...own, enum: ways.map((one) => one.const), enumNames } : { ...ways[0], ...own };
+  }
+  const { title, description, properties, items } = out;
+  if (++seen.count > fieldsMost) return { title, description };
+  const inner = (/** @type {Schema} */ one) => simplified(one, root, seen, followed);
+  const members = Object.entries(properties ?? {}).map(([name, one]) => [name, inner(one)]);
+  return {
+    ...out,
+    isNullable,
+    enum: Array.isArray(out.enum) ? out.enum : undefined,
+    properties: properties && Object.fromEntries(members),
+    items: items && inner(items),
+  };
+}
+
 const fewest = 4;
 const shortest = 24;
 
-/** A value of an enum in words.
- * @param {unknown} value */
-export const wordOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+/** The values to choose from, with their names.
+ * @param {Schema} [schema] a simplified one
+ * @returns {{value: unknown, name: string}[]} */
+export function choicesOf({ enum: values = [], enumNames: names } = {}) {
+  const hasNames = names?.length === values.length;
+  return values.map((value, at) => ({ value, name: hasNames ? String(names[at]) : wordOf(value) }));
+}
 
-/** Whether the values are few and short enough to be buttons.
- * @param {unknown[] | undefined} values */
-export function areFew(values) {
-  return values !== undefined && values.length > 1 && values.length <= fewest && values.every((one) => wordOf(one).length <= shortest);
+/** A value in the words of its schema.
+ * @param {unknown} value
+ * @param {Schema} [schema] */
+export const wordIn = (value, schema) => choicesOf(schema).find((one) => one.value === value)?.name ?? wordOf(value);
+
+/** @param {unknown} value */
+const wordOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Whether the choices are few and short enough to be buttons.
+ * @param {{name: string}[]} offered */
+export function areFew(offered) {
+  return offered.length > 1 && offered.length <= fewest && offered.every(({ name }) => name.length <= shortest);
 }
 
 /** @type {(name: string, schema: Schema, required: boolean) => Field} */
 function choice(name, schema, required) {
-  if (required && areFew(schema.enum)) return buttons(name, schema);
-  const values = schema.enum ?? [];
+  const values = choicesOf(schema);
+  if (required && areFew(values)) return buttons(name, schema);
   const select = h("select", null, h("option", { value: "" }, required ? "Choose…" : "No choice"));
-  values.forEach((value, index) => {
-    select.append(h("option", { value: String(index), selected: value === schema.default }, wordOf(value)));
+  values.forEach(({ value, name: shown }, index) => {
+    select.append(h("option", { value: String(index), selected: value === schema.default }, shown));
   });
   return {
     element: labelled(name, schema, required, select),
-    value: () => (select.value === "" ? undefined : values[Number(select.value)]),
+    value: () => (select.value === "" ? undefined : values[Number(select.value)].value),
   };
 }
 
 /** A required choice between few values: buttons of which one is pressed.
  * @type {(name: string, schema: Schema) => Field} */
 function buttons(name, schema) {
-  const values = schema.enum ?? [];
+  const values = choicesOf(schema);
   const together = `field-${++fields}`;
   const about = schema.description ? h("small", null, schema.description) : null;
-  const radios = values.map((value) =>
+  const radios = values.map(({ value }) =>
     h("input", { type: "radio", name: together, required: true, checked: value === schema.default }),
   );
-  const labels = values.map((value, index) => h("label", null, radios[index], h("span", null, wordOf(value))));
+  const labels = values.map((one, index) => h("label", null, radios[index], h("span", null, one.name)));
   return {
     element: h(
       "fieldset",
@@ -72,7 +139,7 @@ function buttons(name, schema) {
       h("div", { class: "choices" }, ...labels),
       about,
     ),
-    value: () => values[radios.findIndex(({ checked }) => checked)],
+    value: () => values[radios.findIndex(({ checked }) => checked)]?.value,
   };
 }
 
@@ -155,12 +222,15 @@ function asJson(name, schema, required) {
   };
 }
 
-/** @type {(name: string, schema: Schema) => Field} */
-function group(name, schema) {
-  const required = new Set(schema.required ?? []);
+/** A group that is not required may stay empty, whatever it requires otherwise.
+ * @type {(name: string, schema: Schema, isRequired: boolean) => Field} */
+function group(name, schema, isRequired) {
+  const required = new Set(isRequired ? schema.required : []);
   const members = Object.entries(schema.properties ?? {}).map(([member, inner]) => ({
     member,
-    field: fieldFor(member, inner, required.has(member)),
+    // What is left empty is null where it must be there.
+    empty: inner.isNullable && required.has(member) ? null : undefined,
+    field: fieldFor(member, inner, required.has(member) && !inner.isNullable),
   }));
   const legend = schema.title ?? name;
   const inside = members.map(({ field }) => field.element);
@@ -169,20 +239,20 @@ function group(name, schema) {
     value: () => {
       /** @type {Record<string, unknown>} */
       const out = {};
-      for (const { member, field } of members) {
-        const value = field.value();
+      for (const { member, field, empty } of members) {
+        const value = field.value() ?? empty;
         if (value !== undefined) out[member] = value;
       }
-      return out;
+      const isEmpty = Object.values(out).every((one) => one === false || (Array.isArray(one) && one.length === 0));
+      return isEmpty && !isRequired ? undefined : out;
     },
   };
 }
 
 /** @type {(name: string, schema: Schema) => Field} */
 function choices(name, schema) {
-  const values = schema.items?.enum ?? [];
-  const boxes = values.map((value) => ({ value, box: h("input", { type: "checkbox" }) }));
-  const labels = boxes.map(({ value, box }) => h("label", { class: "check" }, box, " ", String(value)));
+  const boxes = choicesOf(schema.items).map((one) => ({ ...one, box: h("input", { type: "checkbox" }) }));
+  const labels = boxes.map(({ name: shown, box }) => h("label", { class: "check" }, box, " ", shown));
   return {
     element: h("fieldset", null, h("legend", null, schema.title ?? name), ...labels),
     value: () => boxes.filter(({ box }) => box.checked).map(({ value }) => value),
@@ -208,7 +278,7 @@ function fieldFor(name, schema, required) {
     case "array":
       return Array.isArray(schema.items?.enum) ? choices(name, schema) : asJson(name, schema, required);
     case "object":
-      return schema.properties ? group(name, schema) : asJson(name, schema, required);
+      return schema.properties ? group(name, schema, required) : asJson(name, schema, required);
     default:
       return asJson(name, schema, required);
   }
@@ -220,5 +290,5 @@ function fieldFor(name, schema, required) {
  * @returns {Field}
  */
 export function fieldsOf(schema) {
-  return fieldFor("", schema, true);
+  return fieldFor("", simplified(schema), true);
 }
