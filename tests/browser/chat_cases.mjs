@@ -317,6 +317,34 @@ export const chatForm = {
   },
 };
 
+export const chatDraft = {
+  name: "Chat: words written before a form came answer it only on purpose, and an edited request is no answer",
+  chat: "stage",
+  async run(page, { server }) {
+    const gate = randomUUID();
+    const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+    const asks = line({ type: "ask", message: "Which name?", schema });
+    await says(page, `hold ${gate}\n${asks}`);
+    await page.locator(".compose >> text=Stop").waitFor();
+    await page.fill("[name=message]", "By the way");
+    server.open(gate, "stage");
+    await sees(page, ".question-box form");
+    await page.press("[name=message]", "Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "answer in words");
+    assert.equal(await page.locator(".mine").count(), 1);
+    await page.keyboard.press("Enter");
+    await page.press("[name=message]", "Enter");
+    await sees(page, ".theirs", 'The answer was [{"name": "By the way"}]');
+    await says(page, asks);
+    await sees(page, ".question-box form");
+    await page.locator(".said").last().hover();
+    await page.locator(".edit").last().click();
+    await page.fill("[name=message]", "say anew");
+    await page.press("[name=message]", "Enter");
+    await sees(page, ".theirs", "anew");
+  },
+};
+
 export const chatAccess = {
   name: "Chat: a question for access has its address as a link, and its other data in readable form",
   chat: "stage",

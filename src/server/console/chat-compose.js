@@ -30,7 +30,8 @@ function partOf(file) {
 
 export class Compose {
   /**
-   * @param {(parts: Part[]) => Promise<unknown>} send rejects if the message was not accepted: its text comes back
+   * @param {(parts: Part[], isAnew: boolean) => Promise<unknown>} send rejects if the message was not accepted: its
+   *   text comes back. `isAnew`: it begins a task, also if a question is open
    * @param {() => void} stop
    */
   constructor(send, stop) {
@@ -40,6 +41,11 @@ export class Compose {
     // Disabled until an agent is chosen.
     this.isBusy = true;
     this.shown = "";
+    this.hasForm = false;
+    /** Whether the words are an answer to the question that has a form. */
+    this.isInstead = false;
+    /** Whether the words are an earlier request that was edited. */
+    this.isAnew = false;
     this.words = h("textarea", { rows: 1, "aria-label": "Message", placeholder: "Write a message", name: "message" });
     this.picker = h("input", { type: "file", multiple: true, class: "unseen", tabIndex: -1, "aria-label": "Files" });
     this.chips = h("ul", { class: "chips", "aria-label": "Files to send" });
@@ -51,12 +57,13 @@ export class Compose {
     this.halt.addEventListener("click", stop);
     this.row = h("div", { class: "compose-row" }, attach, this.picker, this.words, this.halt, this.button);
     // While a form is open, words are an answer only on purpose.
-    const inWords = h("button", { type: "button", class: "link" }, "answer in words");
-    inWords.addEventListener("click", () => {
-      this.openRow(true);
+    this.inWords = h("button", { type: "button", class: "link" }, "answer in words");
+    this.inWords.addEventListener("click", () => {
+      this.isInstead = true;
+      this.layOut();
       this.words.focus();
     });
-    this.instead = h("p", { class: "instead faint", hidden: true }, "Answer above, or ", inWords);
+    this.instead = h("p", { class: "instead faint", hidden: true }, "Answer above, or ", this.inWords);
     this.form = h("form", { class: "compose" }, this.problem, this.chips, this.instead, this.row);
     this.listen();
   }
@@ -135,8 +142,10 @@ export class Compose {
 
   async submit() {
     const text = this.words.value;
-    const files = this.files;
+    const { files, isInstead, isAnew } = this;
     if (this.isBusy || (text.trim() === "" && files.length === 0)) return;
+    if (this.isUndecided) return this.inWords.focus();
+    this.isAnew = false;
     this.tell("");
     this.words.value = "";
     this.files = [];
@@ -144,12 +153,14 @@ export class Compose {
     this.words.focus();
     try {
       const parts = await Promise.all(files.map(({ part }) => part));
-      await this.send([...(text.trim() === "" ? [] : [{ text }]), ...parts]);
+      await this.send([...(text.trim() === "" ? [] : [{ text }]), ...parts], isAnew);
       for (const { url } of files) URL.revokeObjectURL(url);
     } catch (error) {
       this.tell(told(error));
       this.words.value = [text, this.words.value].filter((words) => words !== "").join("\n");
       this.files = [...files, ...this.files];
+      Object.assign(this, { isInstead, isAnew });
+      this.layOut();
       this.showFiles();
     }
   }
@@ -165,6 +176,8 @@ export class Compose {
     this.files = parts
       .filter((part) => !isText(part))
       .map((part) => ({ name: part.filename || part.mediaType || "Data", size: Math.floor((part.raw ?? "").length * 0.75), url: "", part: Promise.resolve(part) }));
+    this.isAnew = true;
+    this.layOut();
     this.showFiles();
     this.words.focus();
   }
@@ -183,23 +196,29 @@ export class Compose {
     const now = `${isBusy} ${isAsking} ${hasForm}`;
     if (now === this.shown) return; // This is called for every piece of an answer.
     this.shown = now;
-    this.openRow(!hasForm || this.words.value !== "");
-    this.isBusy = isBusy;
+    Object.assign(this, { isBusy, hasForm, isInstead: false });
+    this.layOut();
     this.halt.hidden = !isBusy;
-    this.button.hidden = isBusy;
     this.button.disabled = false;
     this.words.placeholder = isAsking ? "Your answer" : "Write a message";
   }
 
-  /** @param {boolean} isOpen */
-  openRow(isOpen) {
-    this.row.hidden = !isOpen;
-    this.instead.hidden = isOpen;
+  /** Words that were written before a question came are no answer to it yet. */
+  get isUndecided() {
+    return this.hasForm && !this.isInstead && !this.isAnew;
+  }
+
+  layOut() {
+    this.row.hidden = this.isUndecided && this.words.value === "" && !this.isBusy;
+    this.instead.hidden = !this.isUndecided;
+    this.button.hidden = this.isBusy || this.isUndecided;
   }
 
   clear() {
     this.tell("");
+    this.isAnew = false;
     this.words.value = "";
+    this.layOut();
     for (const { url } of this.files) URL.revokeObjectURL(url);
     this.files = [];
     this.showFiles();

@@ -126,12 +126,13 @@ export class Talk extends EventTarget {
   /**
    * Sends a message here. Rejects if it was the answer to a question and was not accepted.
    * @param {Part[]} parts
+   * @param {boolean} [isAnew] it begins a task, also if a question is open
    */
-  say(parts) {
+  say(parts, isAnew = false) {
     const { agent, asking } = this;
     if (!agent) return Promise.resolve();
     this.isAtEnd = true;
-    return asking ? asking.answer(parts) : this.begin(agent, { parts });
+    return asking && !isAnew ? asking.answer(parts) : this.begin(agent, { parts });
   }
 
   /** @param {import("./chat-api.js").Agent} agent

@@ -27,7 +27,7 @@ class Chat extends HTMLElement {
     this.list = new Conversations(addressOf);
     this.talk = new Talk();
     this.compose = new Compose(
-      (parts) => this.talk.say(parts),
+      (parts, isAnew) => this.talk.say(parts, isAnew),
       () => this.talk.halt(),
     );
     this.choice = h("select", { "aria-label": "Agent", name: "agent" });
