@@ -747,6 +747,27 @@ export const chatShown = {
   },
 };
 
+export const chatPlan = {
+  name: "Chat: a plan's steps are named and ticked beside its answer, and an open one shows its result as it is",
+  chat: "planned",
+  async run(page, { server }) {
+    const gate = randomUUID();
+    await says(page, `say one\nhold ${gate}\nsay two`);
+    await sees(page, ".theirs", "one");
+    const [look, tell] = [0, 1].map((at) => page.locator(".plan-step").nth(at));
+    await look.locator("[aria-label=Completed]").waitFor();
+    await tell.locator("[aria-label=Running]").waitFor();
+    assert.deepEqual(await textsOf(page, ".step-name"), ["look", "tell"]);
+    await tell.locator("summary").click();
+    await sees(tell, ".inside", "one");
+    server.open(gate, "stage");
+    await sees(tell, ".inside", /one\s*two/);
+    await tell.locator("[aria-label=Completed]").waitFor();
+    await ready(page);
+    assert.deepEqual(await textsOf(page, ".theirs"), ["onetwo"]);
+  },
+};
+
 export const chatCharts = {
   name: "Chat: a table is sent, and its statistics and chart are shown",
   chat: "table-report",

@@ -21,7 +21,7 @@ const isWhole = process.env.BATON_RING === "whole";
 const here = dirname(fileURLToPath(import.meta.url));
 const pictures = process.env.SCREENSHOTS ?? join(here, "../../build/screenshots");
 
-const server = new Server({}, ["stage", "tools", "approval", "twice"]);
+const server = new Server({}, ["stage", "tools", "approval", "twice", "planned"]);
 const operated = new ConsoleServer();
 process.on("exit", () => {
   server.kill();

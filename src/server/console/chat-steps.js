@@ -11,7 +11,7 @@ import { PlanPicture } from "./plan-picture.js";
  *   endedAt?: string, error?: string, children?: Node[]
  * }} Node of the tree of a task
  * @typedef {{row: HTMLElement, mark: HTMLElement, name: HTMLElement, about: HTMLElement, time: HTMLElement,
- *   inside: HTMLElement, node: Node}} Row
+ *   folded: HTMLDetailsElement, inside: HTMLElement, node: Node}} Row
  */
 
 const pauseMs = 400;
@@ -143,7 +143,9 @@ export class Steps {
    */
   showStep(node, key) {
     const row = this.rows.get(key) ?? this.addRow(key, node);
+    const { state } = row.node;
     row.node = node;
+    if (row.folded.open && state !== node.state) this.open(row);
     const isOpen = !ends.includes(node.state) && !marks[node.state];
     row.row.dataset.state = isOpen ? "working" : node.state;
     say(row.mark, marks[node.state] ?? "");
@@ -171,7 +173,7 @@ export class Steps {
     const inside = h("div", { class: "inside" });
     const head = h("summary", null, mark, name, about, time);
     const folded = h("details", null, head, inside);
-    const row = { row: h("li", { class: "plan-step" }, folded), mark, name, about, time, inside, node };
+    const row = { row: h("li", { class: "plan-step" }, folded), mark, name, about, time, folded, inside, node };
     folded.addEventListener("toggle", () => folded.open && this.open(row));
     this.rows.set(key, row);
     this.list.append(row.row);
@@ -180,11 +182,13 @@ export class Steps {
 
   /** Shows the result of a step, which is read from its own task.
    * @param {Row} row */
-  async open({ node, inside }) {
+  async open(row) {
+    const { node, inside } = row;
     if (!node.id || !node.agent) return fill(inside, h("p", { class: "faint" }, node.error || "This step has no result."));
     const agent = { ...this.agent, name: node.agent, path: this.agent.path.replace(/[^/]+\/$/, `${encodeURIComponent(node.agent)}/`) };
     try {
       const { artifacts = [], status } = await getTask(agent, node.id);
+      if (row.node.state !== node.state) return; // It is read again.
       const parts = artifacts.flatMap((artifact) => artifact.parts);
       const said = status.message?.parts ?? [];
       const shown = (parts.length > 0 ? parts : said).map((part) => partView(part, agent));
