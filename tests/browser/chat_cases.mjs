@@ -438,6 +438,21 @@ export const chatConversations = {
   },
 };
 
+export const chatElsewhere = {
+  name: "Chat: the list tells when a conversation that is not open has ended",
+  chat: "stage",
+  async run(page, { server }) {
+    const [gate, title] = [randomUUID(), `say ${randomUUID()}`];
+    await says(page, `${title}\nhold ${gate}`);
+    await page.locator(".compose >> text=Stop").waitFor();
+    await page.click("text=New conversation");
+    const mark = rowOf(page, title).locator(".state");
+    await mark.filter({ hasText: "Running" }).waitFor();
+    server.open(gate, "stage");
+    await mark.waitFor({ state: "detached" });
+  },
+};
+
 const rowOf = (page, title) => page.locator(".conversations li", { hasText: title });
 
 export const chatRenamed = {

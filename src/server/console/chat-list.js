@@ -9,6 +9,7 @@ import { h, keyed } from "./dom.js";
 const pageSize = "25";
 // The server reads a limited number of tasks for a page, so a page may be empty if a conversation has very many.
 const emptyPagesMost = 10;
+const pauseMs = 1000;
 
 /** Events: `changed` when a conversation has news, `gone` when the open one was deleted. */
 export class Conversations extends EventTarget {
@@ -30,6 +31,7 @@ export class Conversations extends EventTarget {
     this.renamed = "";
     this.next = "";
     this.asked = 0; // number of requests for changes
+    this.timer = 0;
     this.reading = new AbortController();
     this.more.addEventListener("click", () => this.load(this.next));
   }
@@ -65,6 +67,16 @@ export class Conversations extends EventTarget {
     } catch {
       // Keep the list; it is requested again at the next event.
     }
+    this.watch();
+  }
+
+  /** Asks again soon while another conversation has work under way, of which this page hears nothing else. */
+  watch() {
+    clearTimeout(this.timer);
+    if (document.hidden) return;
+    const listed = this.sorted().slice(0, Number(pageSize));
+    if (!listed.some(({ id, state }) => id !== this.current && /^(submitted|working)$/.test(state))) return;
+    this.timer = setTimeout(() => this.renew(), pauseMs);
   }
 
   /** @param {string} page the token of the page to begin with */
@@ -173,6 +185,7 @@ export class Conversations extends EventTarget {
     });
     keyed(this.rows, shown, ({ id }) => id, (row) => this.row(row));
     this.rows.hidden = shown.length === 0;
+    this.watch();
     this.dispatchEvent(new Event("changed"));
   }
 
