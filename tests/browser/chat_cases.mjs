@@ -238,20 +238,28 @@ export const chatOtherAgent = {
 };
 
 export const chatOverloaded = {
-  name: "Chat: a message that an overloaded server refuses is shown with that reason, and can be sent again",
+  name: "Chat: a message that an overloaded server refuses is shown with that reason, and can be sent after a stop",
   chat: "stage",
   expectsErrors: true, // the browser logs the refusals
-  async run(page) {
+  async run(page, { server }) {
+    const gate = randomUUID();
     await ready(page);
-    await page.route("**", (route) => {
+    let refuse = () => {};
+    const isStopped = new Promise((resolve) => (refuse = resolve));
+    await page.route("**", async (route) => {
       if (route.request().method() !== "POST") return route.continue();
+      await isStopped;
       return route.fulfill({ status: 429, json: { error: "overloaded" } });
     });
-    await says(page, "say hello");
+    await says(page, `say hello\nhold ${gate}\nsay again`);
+    await page.click(".compose >> text=Stop");
+    refuse();
     await sees(page, ".run-problem", "The server is overloaded.");
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.click(".run-problem button");
     await sees(page, ".theirs", "hello");
+    server.open(gate, "stage");
+    await sees(page, ".theirs", /hello\s*again/);
   },
 };
 

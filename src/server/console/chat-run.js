@@ -137,6 +137,7 @@ export class Run extends EventTarget {
     try {
       await this.follower.send(message);
     } catch (error) {
+      this.isUnwanted = false;
       this.enter("failed");
       this.trouble(told(error), () => {
         this.enter("submitted");
