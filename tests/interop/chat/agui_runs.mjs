@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { following } from "../../../agent-cards/lib/node/baton/ag-ui.mjs";
-import { patience, within } from "../lib/bounds.mjs";
+import { patience, waitFor, within } from "../lib/bounds.mjs";
 import { Proxy } from "../lib/proxy.mjs";
 import { finished, ofType, only, saidIn, talkOf, wentWrong } from "./agui_tools.mjs";
 import { byA2A, fresh, longText, onlyTaskOf, script, tasksOf, textOf, toldIn, untilState } from "./tools.mjs";
@@ -328,6 +328,38 @@ export const overA2A = {
     });
     finished(await page.say("say three").run(), "three");
     assert.equal((await tasksOf(world.stage, "stage", page.threadId)).length, 3);
+  },
+};
+
+export const leftFollower = {
+  operation: "a client whose answer is not read on makes no more requests, whether its server is quiet or gone",
+  needs: "resume",
+  async run(client) {
+    const event = 'id: a:1\ndata: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\n';
+    const headers = { "Content-Type": "text/event-stream" };
+    for (const isGone of [false, true]) {
+      let asked = 0;
+      let given;
+      const abandoned = new Promise((resolve) => {
+        given = async (_, { signal }) => {
+          asked += 1;
+          signal.addEventListener("abort", resolve);
+          if (asked > 1) throw new TypeError("the server is gone");
+          const start = (body) => {
+            body.enqueue(new TextEncoder().encode(event));
+            if (isGone) body.close();
+          };
+          return new Response(new ReadableStream({ start }), { headers });
+        };
+      });
+      const page = new (following(client.HttpAgent))({ url: "http://nowhere/ag-ui", threadId: "t", fetch: given });
+      const answer = await page.fetch("http://nowhere/ag-ui", { method: "POST", headers: {} });
+      const reader = answer.body.getReader();
+      await reader.read();
+      await waitFor("the next request", () => !isGone || asked > 1);
+      await reader.cancel();
+      await within(patience, "the end of its requests", abandoned);
+    }
   },
 };
 

@@ -61,17 +61,24 @@ const lasting = (fetch, { forever = false } = {}) =>
   async (url, init) => {
     const { signal } = init;
     let last;
-    const ask = () => fetch(url, { ...init, headers: { ...init.headers, ...(last && { 'Last-Event-ID': last }) } });
+    // Also when the reader of the answer leaves, which the caller's signal does not tell.
     const left = new AbortController();
-    signal?.addEventListener('abort', () => left.abort(), { once: true });
+    const leave = () => left.abort(signal?.reason);
+    if (signal?.aborted) leave();
+    signal?.addEventListener('abort', leave, { once: true });
+    const ask = () => {
+      const headers = { ...init.headers, ...(last && { 'Last-Event-ID': last }) };
+      return fetch(url, { ...init, headers, signal: left.signal });
+    };
     // The same run may be asked for again: Baton knows it by its id.
     const askAgain = async (tries) => {
       for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
         const response = await ask().catch((error) => {
-          if (signal?.aborted || --tries <= 0) throw error;
+          if (left.signal.aborted || --tries <= 0) throw error;
         });
         if (response && !(mayPass(response.status) && --tries > 0)) return response;
         await pause(pauseMs, left.signal);
+        left.signal.throwIfAborted();
       }
     };
     const first = await askAgain(forever ? Infinity : firstTries);
@@ -106,7 +113,7 @@ const lasting = (fetch, { forever = false } = {}) =>
         const failed = (error) => (forever && signal?.aborted ? controller.close() : controller.error(error));
         void pump(controller).catch(failed).catch(() => {});
       },
-      cancel: () => left.abort(),
+      cancel: leave,
     });
     return new Response(body, { status: first.status, headers: first.headers });
   };
