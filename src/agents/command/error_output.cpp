@@ -1,5 +1,8 @@
 #include "agents/command/error_output.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "agents/text.h"
 
 namespace baton::agents {
@@ -42,6 +45,55 @@ std::string node_place(std::string_view line) {
   const std::size_t column = place.rfind(':');
   if (!place.starts_with('/') || column == std::string_view::npos) return {};
   return std::string(place.substr(0, column));
+}
+
+// An error's text and the place in the source where it happened; empty: not known.
+struct Words {
+  std::string_view text;
+  std::string place;
+};
+
+// Node prints "FILE:LINE", the line of source and a caret, then the error's text, which may have several
+// lines, its stack, and its other members, as in "{", "  code: 'MODULE_NOT_FOUND'", "}". Each part may be
+// missing.
+Words node_words(const std::vector<std::string_view>& lines) {
+  // "    ... 4 lines matching cause stack trace ..." stands for frames, too.
+  const auto is_frame = [](std::string_view line) {
+    return line.starts_with("    at ") || line.starts_with("    ... ");
+  };
+  const auto is_caret = [](std::string_view line) { return line.find_first_not_of(" \t^") == line.npos; };
+  const auto after_last = [&](auto is_it) {
+    return std::find_if(lines.rbegin(), lines.rend(), is_it).base();
+  };
+  const auto end = after_last(is_frame), caret = after_last(is_caret);
+  const auto stack = std::find_if_not(std::reverse_iterator(end), lines.rend(), is_frame).base();
+  const bool has_source = caret - lines.begin() > 2 && caret != lines.end();
+  // A caret that belongs to an earlier error has that error's stack behind it.
+  const bool is_latest = caret >= end || (caret <= stack && std::none_of(caret, stack, is_frame));
+  Words words{end == lines.begin() ? lines.back() : stack == lines.begin() ? *stack : *(stack - 1), {}};
+  if (has_source && is_latest) words.text = *caret;
+  if (!has_source || caret <= stack) {
+    for (auto frame = stack; frame != end && words.place.empty(); ++frame) words.place = node_place(*frame);
+  }
+  if (words.place.empty() && has_source && is_latest) words.place = node_place(std::string(caret[-3]) + ":0");
+  return words;
+}
+
+Words python_words(const std::vector<std::string_view>& lines) {
+  Words words{lines.back(), {}};
+  auto end = lines.begin();  // of the traceback
+  for (auto line = lines.begin(); line != lines.end(); ++line) {
+    std::string found = python_place(*line);
+    if (found.empty()) continue;
+    end = line + 1;
+    const bool is_own = !found.starts_with("/usr/");  // and not a library's of the system
+    if (is_own || words.place.empty()) words.place = std::move(found);
+  }
+  // The error's text may go on in indented lines, as that of pydantic does.
+  const auto head = std::find_if(end, lines.end(), [](std::string_view line) { return line.front() != ' '; });
+  if (words.text.front() == ' ' && end != lines.begin() && head != lines.end()) words.text = *head;
+  if (lines.size() == 1 || words.text.front() == ' ') words.place.clear();
+  return words;
 }
 
 }  // namespace
@@ -112,24 +164,8 @@ std::string ErrorOutput::last_words() const {
   const bool is_node = !lines.empty() && lines.back().starts_with("Node.js v");
   if (is_node) lines.pop_back();
   if (lines.empty()) return {};
-  std::string_view words = lines.back();
-  std::string place;
-  if (is_node) {
-    // The error's line is the one before its stack.
-    std::size_t at = lines.size();
-    while (at > 1 && lines[at - 1].starts_with("    at ")) --at;
-    words = lines[at - 1];
-    for (; at < lines.size() && place.empty(); ++at) place = node_place(lines[at]);
-  } else {
-    for (const std::string_view line : lines) {
-      std::string found = python_place(line);
-      const bool is_own = !found.starts_with("/usr/");  // and not a library's of the system
-      if (!found.empty() && (is_own || place.empty())) place = std::move(found);
-    }
-    const bool is_raised = lines.size() > 1 && words.front() != ' ';
-    if (!is_raised) place.clear();
-  }
-  return escaped(std::string(words) + (place.empty() ? "" : " (" + place + ")"), kShownMax);
+  const Words words = is_node ? node_words(lines) : python_words(lines);
+  return escaped(std::string(words.text) + (words.place.empty() ? "" : " (" + words.place + ")"), kShownMax);
 }
 
 void ErrorOutput::keep(std::string_view bytes) {

@@ -47,8 +47,9 @@ class ErrorOutput {
   // The stream has ended: logs an unfinished line.
   void finish();
 
-  // The line that says why the program failed: the last one that is not blank, or for a program in Node that
-  // of its error. After an exception the place in the source follows, as in "KeyError: 'city' (agent.py:14)".
+  // The line that says why the program failed: the last one that is not blank, or the first one of an error's
+  // text if more of that, or members of the error, follow. After an exception the place in the source
+  // follows, as in "KeyError: 'city' (agent.py:14)".
   // Shortened and escaped for display; empty if there is none.
   std::string last_words() const;
 

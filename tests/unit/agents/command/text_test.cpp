@@ -97,6 +97,22 @@ TEST_CASE("ErrorOutput: an exception's words name the place in the agent's own s
               "'city'\n") == "KeyError: 'city' (/a/agent.py:14)");
   CHECK(words("/a/agent.js:3\n  throw new Error(\"x\");\n  ^\n\nError: x\n    at answer (/a/agent.js:3:9)\n"
               "    at node:internal/main/run:1:2\n\nNode.js v18.19.0\n") == "Error: x (/a/agent.js:3)");
+  // The text of an error may have several lines, and its members follow its stack.
+  const std::string missing =
+      "node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\nError: Cannot find module 'x'\nRequire "
+      "stack:\n"
+      "- /a/agent.js\n    at require (node:internal/modules/helpers:182:18)\n    at Object.<anonymous> "
+      "(/a/agent.js:1:19) {\n  code: 'MODULE_NOT_FOUND'\n}\n\nNode.js v20.20.2\n";
+  CHECK(words(missing) == "Error: Cannot find module 'x' (/a/agent.js:1)");
+  CHECK(words("/a/agent.js:1\nconst {\n      ^\n\nSyntaxError: Unexpected token\n    at "
+              "node:internal/main/run:1:2\n"
+              "\nNode.js v20.20.2\n") == "SyntaxError: Unexpected token (/a/agent.js:1)");
+  CHECK(words("Error: logged\n    at log (/a/log.js:7:1)\n/a/agent.js:3\nthrow 'done'\n^\ndone\n(Use `node "
+              "--trace-uncaught ...`)\nNode.js v20.20.2\n") == "done (/a/agent.js:3)");
+  CHECK(words("Traceback (most recent call last):\n  File \"/a/agent.py\", line 4, in answer\n    "
+              "Order(days='x')\n"
+              "ValidationError: 1 error for Order\ndays\n  Input should be an integer\n") ==
+        "ValidationError: 1 error for Order (/a/agent.py:4)");
   CHECK(words("  File \"\", line \n") == "  File \"\", line");
 }
 
