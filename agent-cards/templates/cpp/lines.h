@@ -86,10 +86,23 @@ inline std::string quoted(const std::string& text) {
   return buffer.GetString();
 }
 
-// Returns the JSON of an artifact that has a text as its file.
-inline std::string file(const std::string& name, const std::string& media_type, const std::string& text) {
+inline std::string base64(const std::string& bytes) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t left = bytes.size() - at;
+    unsigned value = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      value = value << 8 | (i < left ? static_cast<unsigned char>(bytes[at + i]) : 0u);
+    for (unsigned i = 0; i < 4; ++i) text += i <= left ? digits[value >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
+// Returns the JSON of an artifact that is a file. Plans take a text in its place for a part of the reply.
+inline std::string file(const std::string& name, const std::string& media_type, const std::string& content) {
   return "{\"name\": " + quoted(name) + ", \"parts\": [{\"filename\": " + quoted(name) +
-         ", \"mediaType\": " + quoted(media_type) + ", \"text\": " + quoted(text) + "}]}";
+         ", \"mediaType\": " + quoted(media_type) + ", \"raw\": " + quoted(base64(content)) + "}]}";
 }
 
 // Returns JSON without its line ends, so that it fits into a line.
