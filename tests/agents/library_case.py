@@ -121,6 +121,14 @@ class LibraryCase:
                 self.assertTrue(lines[-1]["detail"].endswith(f"({self.line_with(mark)})"), lines[-1])
                 self.assertIn(self.line_with(mark) if mark == "returns" else "TypeError", self.agent.log())
 
+    def test_a_piece_of_text_that_is_none_fails_at_its_line(self):
+        for prompt in ("says-nothing", "thinks-nothing"):
+            with self.subTest(prompt):
+                lines = self.answer(prompt, prompt)
+                self.assert_failed(lines)
+                self.assertRegex(lines[-1]["detail"], "^TypeError: a piece of text must be a str")
+                self.assertTrue(lines[-1]["detail"].endswith(f"({self.line_with(prompt)})"), lines[-1])
+
     def test_a_generator_may_catch_the_mistake_at_its_yield_and_still_fails(self):
         self.assert_failed(self.answer("catches"))
         self.agent.wait_for_log("caught at the yield")

@@ -64,6 +64,14 @@ function crash(turn) {
   throw new TypeError('the secret path'); // crashes
 }
 
+function saysNothing(turn) {
+  turn.say(undefined); // says-nothing
+}
+
+function thinksNothing(turn) {
+  turn.reasoning(null); // thinks-nothing
+}
+
 function* both() {
   yield 'one ';
   return { days: 3 };
@@ -248,7 +256,7 @@ const actions = {
   'auth': (turn) => turn.auth('Sign in.', { url: 'https://example.com/login' }), 'done': (turn) => turn.done('That is all.'),
   'fail': (turn) => turn.fail('no'), 'reject': (turn) => turn.reject('not this'),
   'raise-fail': () => { throw new Fail('no such city'); }, 'raise-reject': () => { throw new Reject('not that'); },
-  crash, 'nan': () => ({ value: NaN }), 'huge': (turn) => turn.progress(Infinity), deep,
+  crash, 'says-nothing': saysNothing, 'thinks-nothing': thinksNothing, 'nan': () => ({ value: NaN }), 'huge': (turn) => turn.progress(Infinity), deep,
   'half': () => 'half "\ud83d" pair \\ud83d, whole \u{1f600}', swallow, late, noise,
   'long': (turn) => 'x'.repeat(Number(rest(turn))), 'long-fail': (turn) => turn.fail('x'.repeat(9_000_000)),
   children, wait, caught, mine, detach, leave, 'rest-then-ask': restThenAsk, hurry, sleep, nap, endless, 'all-the-same': allTheSame, aborted, pieces,

@@ -73,11 +73,11 @@ class Turn extends Request {
   // The agent's output.
 
   say(delta) {
-    this._say('text', { delta });
+    this._speak('text', delta);
   }
 
   reasoning(delta) {
-    this._say('reasoning', { delta });
+    this._speak('reasoning', delta);
   }
 
   progress(fraction, message) {
@@ -164,6 +164,12 @@ class Turn extends Request {
 
   reject(reason = '') {
     this._end('reject', { reason });
+  }
+
+  // Baton would refuse a line with another value, and could not name the line of the agent.
+  _speak(type, delta) {
+    if (typeof delta !== 'string') throw new TypeError(`a piece of text must be a string, not ${delta === null ? delta : typeof delta}`);
+    this._say(type, { delta });
   }
 
   _say(type, members, last = false) {

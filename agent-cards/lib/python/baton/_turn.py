@@ -117,11 +117,11 @@ class Turn(Request):
 
     def say(self, delta: str) -> None:
         """Sends a piece of the reply."""
-        self._say("text", delta=delta)
+        self._speak("text", delta)
 
     def reasoning(self, delta: str) -> None:
         """Sends a piece of the agent's reasoning, which is not part of the reply."""
-        self._say("reasoning", delta=delta)
+        self._speak("reasoning", delta)
 
     def progress(self, fraction: float | None = None, message: Words | None = None) -> None:
         """Reports progress: a number from 0 to 1, a message, or both."""
@@ -236,6 +236,11 @@ class Turn(Request):
 
     def reject(self, reason: str = "") -> NoReturn:
         self._end("reject", reason=reason)
+
+    def _speak(self, kind: str, delta: str) -> None:
+        if not isinstance(delta, str):  # Baton would refuse the line, and could not name the line of the agent
+            raise TypeError(f"a piece of text must be a str, not {type(delta).__name__}")
+        self._say(kind, delta=delta)
 
     def _say(self, kind: str, *, last: bool = False, **members: object) -> None:
         with self._speaking:
