@@ -49,6 +49,10 @@ class PythonLibrary(LibraryCase, unittest.TestCase):
         self.assertEqual(reply(self.rest_of()), "Snow")
         self.assertEqual(self.answer("async-ask", "t2"), [{"type": "ask", "message": "Really?"}])
 
+    def test_an_exception_with_a_note_is_told_by_its_own_words(self):
+        self.assertEqual(self.answer("noted")[-1]["detail"], f"ValueError: no city ({self.line_with('noted')})")
+        self.assertIn("in the second order", self.agent.log())
+
     def test_a_generator_that_catches_the_mistake_and_returns_fails_with_it(self):
         for prompt in ("catches-and-returns", "async-catches-and-returns"):
             with self.subTest(prompt):

@@ -90,6 +90,12 @@ def crash(turn: Turn) -> None:
     raise ValueError("the secret path")  # crashes
 
 
+def noted(turn: Turn) -> None:
+    problem = ValueError("no city")
+    problem.__notes__ = ["in the second order"]
+    raise problem  # noted
+
+
 def says_nothing(turn: Turn) -> None:
     piece: Any = None  # as in the last piece of many models
     turn.say(piece)  # says-nothing
@@ -338,7 +344,7 @@ ACTIONS: dict[str, Callable[[Turn], object]] = {
     "auth": lambda turn: turn.auth("Sign in.", url="https://example.com/login"),
     "done": lambda turn: turn.done("That is all."), "fail": lambda turn: turn.fail("no"),
     "reject": lambda turn: turn.reject("not this"), "raise-fail": raise_fail, "raise-reject": raise_reject, "crash": crash,
-    "says-nothing": says_nothing, "thinks-nothing": thinks_nothing,
+    "noted": noted, "says-nothing": says_nothing, "thinks-nothing": thinks_nothing,
     "exit": lambda turn: exit(3), "nan": lambda turn: {"value": float("nan")}, "huge": lambda turn: turn.progress(float("inf")),
     "deep": deep, "half": lambda turn: 'half "\ud83d" pair \\ud83d, whole \U0001f600', "swallow": swallow, "late": late,
     "noise": noise, "long": lambda turn: "x" * (int(rest(turn))), "long-fail": lambda turn: turn.fail("x" * 9_000_000),

@@ -17,7 +17,7 @@ _DETAIL_MAX = 2000
 
 
 def report(heading: str, problem: BaseException, answer: Callable[..., Any]) -> str:
-    """Prints the traceback to standard error. Returns its last line, with the author's file and line.
+    """Prints the traceback to standard error. Returns the error's words, with the author's file and line.
 
     Frames of this library are left out. If there are no others, the function has returned a wrong value, and the
     place is that of its return statements.
@@ -28,7 +28,9 @@ def report(heading: str, problem: BaseException, answer: Callable[..., Any]) -> 
         frames.pop(0)
     shown.stack = traceback.StackSummary.from_list(frames)
     place = _place(frames) if frames else _place_of_return(answer)
-    last = list(shown.format_exception_only())[-1].strip() + (f" ({place})" if place else "")
+    # The source of a SyntaxError stands before this line, and notes after it.
+    words = next(line for line in shown.format_exception_only() if not line.startswith(" "))
+    last = words.strip() + (f" ({place})" if place else "")
     text = "".join(shown.format()) if frames else last + "\n"
     print(heading + "\n" + text, end="", file=sys.stderr, flush=True)
     return last[:_DETAIL_MAX]
