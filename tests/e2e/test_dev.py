@@ -106,6 +106,15 @@ class Dev(unittest.TestCase):
         self.assertEqual(len(lines), 1, lines)
         self.await_log(rf"raw {task[-12:]} \| Traceback \(most recent call last\):$")
 
+    def test_a_line_that_is_refused_is_shown_once(self):
+        self.write("agent.sh", "read -r turn; echo Hello", "raw")
+        self.write("card.json", json.dumps(CARD | {"baton": {"executor": "command", "command": ["bash", "agent.sh"]}}), "raw")
+        self.await_log(r"raw added$")
+        task = client.new_id()
+        self.server.send("hi", task, agent="raw")
+        self.await_log(rf'raw {task[-12:]} failed after \d+\.\d s: hi -> the agent printed a line that is not JSON: "Hello"$')
+        self.assertEqual(len([line for line in self.server.log_text().splitlines() if task[-12:] in line]), 1)
+
     def test_an_authors_own_words_about_a_failure_are_shown_in_place_of_the_callers(self):
         self.write("agent.sh", """read -r turn; echo '{"type": "fail", "error": "It failed.", "detail": "KeyError (agent.sh:1)"}'""", "raw")
         self.write("card.json", json.dumps(CARD | {"baton": {"executor": "command", "command": ["bash", "agent.sh"]}}), "raw")

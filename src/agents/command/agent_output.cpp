@@ -143,10 +143,13 @@ void AgentOutput::call_client(task::ToolCall call) {
 
 std::string refusal(const AgentSettings& settings, const base::LogMembers& members, const base::Error& error,
                     std::string_view line) {
-  const std::string shown = escaped(line, 120);
-  base::log_warn(members, "rejected a line of the agent: {}: \"{}\"", error.for_caller, shown);
-  if (error.code != base::ErrorCode::parse_error) return kNotOfProtocol + error.for_caller;
-  return "the agent printed a line that is not JSON" + (settings.verbose_errors ? ": \"" + shown + "\"" : "");
+  const std::string shown = ": \"" + escaped(line, 120) + "\"";
+  // With verbose errors, the turn's end says so.
+  base::log(settings.verbose_errors ? spdlog::level::debug : spdlog::level::warn, members,
+            "rejected a line of the agent: {}{}", error.for_caller, shown);
+  const bool is_json = error.code != base::ErrorCode::parse_error;
+  return (is_json ? kNotOfProtocol + error.for_caller : "the agent printed a line that is not JSON") +
+         (settings.verbose_errors ? shown : "");
 }
 
 std::string said_nothing(const AgentSettings& settings) {

@@ -71,7 +71,7 @@ class AgentOutput {
 };
 
 // The caller's error for a turn whose agent printed `line`, which failed to decode with `error`. The line
-// itself may contain anything: it is logged with `members`, and shown only with verbose errors.
+// itself may contain anything: it is shown only with verbose errors, and otherwise logged with `members`.
 std::string refusal(const AgentSettings& settings, const base::LogMembers& members, const base::Error& error,
                     std::string_view line);
 

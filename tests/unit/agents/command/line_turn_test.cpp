@@ -232,11 +232,13 @@ TEST_CASE("LineTurn: a turn that ends without an answer fails with the reason") 
       {"echo Hello; sleep 1000", "the agent printed a line that is not JSON: \"Hello\""},
       {"printf '\\303\\050\\n'; sleep 1000", "the agent printed a line that is not JSON: \"\\xc3(\""},
       {"echo '[1]'; sleep 1000",
-       "the agent printed a line that violates the line protocol: a line must be a JSON object"},
+       "the agent printed a line that violates the line protocol: a line must be a JSON object: \"[1]\""},
       {"echo '{\"type\":\"dance\"}'; sleep 1000",
-       "the agent printed a line that violates the line protocol: unknown type \"dance\""},
+       "the agent printed a line that violates the line protocol: unknown type \"dance\": "
+       "\"{\"type\":\"dance\"}\""},
       {"echo '{\"type\":\"text\"}'; sleep 1000",
-       "the agent printed a line that violates the line protocol: text: \"delta\" is missing"},
+       "the agent printed a line that violates the line protocol: text: \"delta\" is missing: "
+       "\"{\"type\":\"text\"}\""},
       {"echo '{\"type\":\"step\",\"name\":\"s\",\"phase\":\"finish\"}'; sleep 1000",
        "the agent printed a line that violates the line protocol: step: \"s\" has not started"},
       {"echo '{\"type\":\"done\",\"turn\":\"other\"}'; sleep 1000",
