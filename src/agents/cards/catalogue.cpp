@@ -196,9 +196,10 @@ class Loader {
 
   static base::Result<std::string> read(const fs::path& file) {
     std::error_code error;
-    if (fs::file_size(file, error) > kCardSizeMax || error) {
+    const std::uintmax_t size = fs::file_size(file, error);
+    if (error || size > kCardSizeMax)
       return base::fail(ErrorCode::too_large, {}, error ? "cannot be read" : "is larger than 1 MiB");
-    }
+    if (size == 0) return base::fail(ErrorCode::parse_error, {}, "is empty");
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream text;
     if (!stream || !(text << stream.rdbuf())) return base::fail(ErrorCode::not_found, {}, "cannot be read");

@@ -225,6 +225,7 @@ TEST_CASE("Catalogue: one report has the problems of all cards") {
   bench.folder.write(
       "h/card.json",
       card(R"({"executor":"command","command":["x"],"plain_answers":"yes","confirm_tool":""})"));
+  bench.folder.write("i/card.json", "");
   const std::string report = bench.report();
   CAPTURE(report);
   std::vector<std::string> lines;
@@ -248,6 +249,7 @@ TEST_CASE("Catalogue: one report has the problems of all cards") {
       "/g/card.json: /baton/command: is only allowed with executor \"command\"",
       "/h/card.json: /baton/plain_answers: must be of type \"boolean\"",
       "/h/card.json: /baton/confirm_tool: must not be empty",
+      "/i/card.json: is empty",
   };
   REQUIRE(lines.size() == expected.size() + 1);
   CHECK(lines[3].starts_with("/a/card.json: "));
