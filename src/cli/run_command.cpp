@@ -92,6 +92,9 @@ Result<Script> read_program(const std::vector<std::string>& words) {
         ErrorCode::invalid_argument,
         words.front() +
             " cannot be run: make it executable, or name its interpreter, as in baton run -- perl agent.pl");
+  if (!can_be_found(*interpreter))
+    return fail(ErrorCode::invalid_argument,
+                words.front() + " needs " + *interpreter + ", and no program with this name is in PATH");
   program.command.insert(program.command.begin(), *interpreter);
   ++program.place;
   return program;

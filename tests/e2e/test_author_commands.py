@@ -38,9 +38,9 @@ else:
 class Commands:
     """`folder` is their working directory."""
 
-    def run_baton(self, *words, stdin=""):
+    def run_baton(self, *words, stdin="", env=()):
         done = subprocess.run([harness.PROGRAM, *words], input=stdin, capture_output=True, text=True, check=False,
-                              timeout=client.scaled(300), env=harness.program_environment(), cwd=self.folder)
+                              timeout=client.scaled(300), env=harness.program_environment() | dict(env), cwd=self.folder)
         return done.returncode, done.stdout, done.stderr
 
     @staticmethod
@@ -299,6 +299,12 @@ class Run(FolderCase):
             code, out, said = self.run_baton("run", "--", program, stdin="x\n")
             self.assertEqual((code, out), (USAGE, ""))
             self.assertIn(f"{program}: file not found", said)
+
+    def test_a_program_whose_interpreter_is_not_there_is_refused_at_once(self):
+        (self.folder / "agent.js").write_text("", encoding="utf-8")
+        code, out, said = self.run_baton("run", "agent.js", stdin="x\n", env={"PATH": str(self.folder)})
+        self.assertEqual((code, out), (USAGE, ""))
+        self.assertIn("agent.js needs node, and no program with this name is in PATH", said)
 
     def test_a_folder_is_refused_with_the_commands_for_folders(self):
         self.write_card("upper", CARD)
