@@ -140,9 +140,13 @@ base::Result<std::vector<Conversation>> conversations_in(const std::string& file
 // Finds the conversations of the agent, or of every agent of the folder that has some.
 base::Result<std::vector<Suite>> suites_in(const TestOptions& options, const app::AgentFolder& place) {
   std::vector<Suite> suites;
+  std::error_code error;
   if (!place.name.empty()) {
-    auto conversations =
-        conversations_in(options.file.empty() ? (fs::path(options.folder) / kFile).string() : options.file);
+    const std::string own = (fs::path(options.folder) / kFile).string();
+    if (options.file.empty() && !fs::exists(own, error))
+      return base::fail(base::ErrorCode::invalid_argument,
+                        options.folder + ": has no " + kFile + ", the file with an agent's tests");
+    auto conversations = conversations_in(options.file.empty() ? own : options.file);
     if (!conversations) return base::fail(conversations.error());
     suites.push_back({place.name, std::move(*conversations), {}});
     return suites;
@@ -150,8 +154,11 @@ base::Result<std::vector<Suite>> suites_in(const TestOptions& options, const app
   if (!options.file.empty())
     return base::fail(base::ErrorCode::invalid_argument,
                       options.folder + ": has no card.json; --conversations requires one agent's folder");
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(place.agents, error)) {
+  const fs::directory_iterator entries(place.agents, error);
+  if (error)
+    return base::fail(base::ErrorCode::invalid_argument,
+                      options.folder + ": cannot be read: " + error.message());
+  for (const auto& entry : entries) {
     std::error_code unknown;
     if (!fs::exists(entry.path() / "card.json", unknown) || !fs::exists(entry.path() / kFile, unknown))
       continue;

@@ -452,6 +452,9 @@ class Test(FolderCase):
         code, _, said = self.run_baton("test", "agent-cards")
         self.assertEqual(code, USAGE)
         self.assertIn("agent-cards: no agent here has a conversations.json", said)
+        for folder, reason in (("agent-cards/asker", "has no conversations.json"), ("nowhere", "cannot be read: No such")):
+            code, _, said = self.run_baton("test", folder)
+            self.assertEqual((code, f"{folder}: {reason}" in said), (USAGE, True), said)
 
 
 class ShellWords(FolderCase):
