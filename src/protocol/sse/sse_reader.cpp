@@ -122,7 +122,7 @@ bool SseReader::finish_block(const OnEvent& on_event) {
     const bool is_utf8 = base::is_utf8(bare);
     if (!on_event({"error", is_utf8 ? bare : base::replaced_utf8(bare), false, true})) return false;
   }
-  if (!has_data || event.data.empty()) return true;
+  if (!has_data || event.data.find_first_not_of(" \t\n") == std::string::npos) return true;
   if (!base::is_utf8(event.data)) event.data = base::replaced_utf8(event.data);
   return on_event(event);
 }

@@ -43,8 +43,8 @@ class SseReader {
                      ErrorField error_field = ErrorField::unknown)
       : event_max_(event_max), error_field_(error_field) {}
 
-  // Calls `on_event` for each block that `piece` completes and that has data other than an empty text: an
-  // empty `data:` is a keep-alive of relays. Bytes that are not UTF-8 become U+FFFD. Returns false once
+  // Calls `on_event` for each block that `piece` completes and that has data other than white space: such
+  // data is a keep-alive of relays. Bytes that are not UTF-8 become U+FFFD. Returns false once
   // `on_event` has; fails with too_large for an event over the bound. After either, further input is ignored.
   base::Result<bool> feed(std::string_view piece, const OnEvent& on_event);
 
