@@ -16,14 +16,34 @@ namespace baton::client {
 namespace {
 
 using outbound::may_pass;
+using outbound::Outcome;
 using std::chrono::milliseconds;
 
 // Bytes of one event of a stream, and of an answer that may turn out to be no stream.
 constexpr std::size_t kEventMax = 64 << 20;
 
-// Codes of the protocol that are HTTP statuses. The protocol's own "internal error" is the agent's answer.
-bool is_busy_code(std::int64_t code) {
-  return code == 429 || (code >= 502 && code <= 504);
+constexpr int kInternal = 500, kNotImplemented = 501;
+
+// The HTTP status that a code of the protocol is, if it says that the agent did not answer; else 0.
+int status_in(std::int64_t code) {
+  const bool is_status = code >= 400 && code <= 599 && code != kInternal && code != kNotImplemented;
+  return is_status && may_pass(static_cast<int>(code)) ? static_cast<int>(code) : 0;
+}
+
+// Returns whether the server, or what stands before it, has given up for now. The protocol's own "internal
+// error" is the agent's answer. But gateways use it, too, and limiters any code.
+bool may_pass_later(int status, std::int64_t code) {
+  constexpr std::int64_t kInternalError = -32603, kServerError = -32000;
+  if (code == 0) return may_pass(status);
+  const bool is_general = code == kInternalError || code == kServerError;
+  const bool is_gateways = is_general && status != kInternal && status != kNotImplemented;
+  return status_in(code) != 0 || outbound::outcome_of(status) == Outcome::busy ||
+         (is_gateways && may_pass(status));
+}
+
+bool is_busy(int status, std::int64_t code) {
+  return outbound::outcome_of(status) == Outcome::busy ||
+         outbound::outcome_of(status_in(code)) == Outcome::busy;
 }
 
 std::string lower(std::string text) {
@@ -61,7 +81,7 @@ CallError without_token(const outbound::TokenError& error) {
 }
 
 void add_headers(const outbound::HttpAnswer& answer, CallError& error) {
-  error.unsent = outbound::outcome_of(answer.status) == outbound::Outcome::busy;
+  error.unsent = is_busy(answer.status, error.rpc_code);
   error.retry_after = outbound::retry_after(answer);
 }
 
@@ -74,8 +94,7 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, const outboun
         dialect ? dialect->read_answer(document->root(), good) : base::Result<protocol::a2a::ClientAnswer>();
     if (answer && answer->error) {
       CallError error = from_remote(*answer->error);
-      // The server is only busy, so another try may succeed.
-      error.lost = error.rpc_code == 0 ? may_pass(status) : is_busy_code(error.rpc_code);
+      error.lost = may_pass_later(status, error.rpc_code);
       error.status = status;
       return error;
     }
@@ -148,7 +167,10 @@ std::optional<std::string_view> StreamReading::result_of(const Event& event) {
   if (answer && !answer->error)
     return std::string_view(event.event.data).substr(answer->result.offset(), answer->result.raw().size());
   if (answer) {
-    refuse(from_remote(*answer->error));
+    CallError error = from_remote(*answer->error);
+    error.lost = status_in(error.rpc_code) != 0;
+    error.unsent = is_busy(0, error.rpc_code);
+    refuse(std::move(error));
     return std::nullopt;
   }
   // An error whose code is missing or a text says more than that.

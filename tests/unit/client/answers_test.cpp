@@ -79,6 +79,43 @@ TEST_CASE("Answers: a stream passes over what is no event of the protocol, and s
   }
 }
 
+TEST_CASE("Answers: an error that says the server is busy, by its status or its code, may pass") {
+  struct Row {
+    int status;
+    std::int64_t code;
+    bool may_pass, is_unsent;
+  };
+  const Row rows[] = {
+      {429, -32603, true, true},   {429, -32029, true, true},   {503, -32603, true, true},
+      {529, -32000, true, true},   {200, 429, true, true},      {200, 503, true, true},
+      {200, 529, true, true},      {200, 502, true, false},     {502, -32603, true, false},
+      {524, -32000, true, false},  {500, -32603, false, false}, {501, -32603, false, false},
+      {502, -32006, false, false}, {200, -32603, false, false}, {200, 500, false, false},
+      {400, -32602, false, false},
+  };
+  const auto dialect =
+      protocol::a2a::client_dialect(task::ProtocolVersion::v0_3, protocol::Binding::json_rpc);
+  for (const Row& row : rows) {
+    CAPTURE(row.status);
+    CAPTURE(row.code);
+    const std::string body =
+        R"({"jsonrpc":"2.0","id":1,"error":{"code":)" + std::to_string(row.code) + R"(,"message":"no"}})";
+    outbound::HttpAnswer answer;
+    answer.status = row.status;
+    const CallError error = from_http(dialect.get(), answer, body);
+    CHECK(error.lost == row.may_pass);
+    CHECK(error.unsent == row.is_unsent);
+    if (row.status != 200) continue;
+    StreamReading reading(dialect, false, [](std::int64_t, std::string_view) { return true; });
+    std::vector<StreamReading::Event> events;
+    CHECK(reading.feed("data: " + body + "\n\n", events));
+    CHECK_FALSE(reading.deliver(events.at(0)));
+    const StreamEnd end = reading.end(answer, {});
+    CHECK(end.error.value().lost == row.may_pass);
+    CHECK(end.error.value().unsent == row.is_unsent);
+  }
+}
+
 TEST_CASE("Answers: the last event counts without the empty line after it, unless it is cut off") {
   outbound::HttpAnswer whole;
   whole.status = 200;
