@@ -150,9 +150,19 @@ void StreamReading::feed_end(const base::Result<outbound::HttpAnswer>& answer, s
 }
 
 bool StreamReading::deliver(const Event& event) {
-  if (protocol::is_aside(event.event)) return true;
+  if (protocol::is_aside(event.event) || is_unknown(event.event)) return true;
   const auto result = result_of(event);
   return result && on_event_(event.number, *result);
+}
+
+// Whether the event has a name of its own and says nothing that the protocol knows.
+bool StreamReading::is_unknown(const protocol::SseEvent& event) const {
+  if (!protocol::has_own_name(event)) return false;
+  const auto document = json::Document::parse_view(event.data);
+  if (!document || !document->root()["error"].missing() || !document->root()["result"].missing())
+    return false;
+  const auto answer = dialect_->read_answer(document->root(), true);
+  return !answer || !dialect_->read_update(answer->result);
 }
 
 // Returns the result's text in the event. The parsed document is freed first, because the reader of the

@@ -98,6 +98,7 @@ class StreamReading {
   StreamEnd end(const base::Result<outbound::HttpAnswer>& answer, const Progress& progress) const;
 
  private:
+  bool is_unknown(const protocol::SseEvent& event) const;
   std::optional<std::string_view> result_of(const Event& event);
 
   const protocol::a2a::ClientDialectPtr dialect_;

@@ -167,7 +167,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     if (bytes_ > settings_.output_max)
       return refuse("the remote agent's answer is larger than its card allows (output_max_bytes)");
     const auto fed = events_->feed(piece, [this](const protocol::SseEvent& event) {
-      if (!protocol::is_aside(event)) waiting_.push_back(event.data);
+      if (!protocol::is_aside(event)) waiting_.push_back(event);
       return true;
     });
     if (!read()) return false;
@@ -198,7 +198,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
       if (waiting_.empty()) break;
       event_ = std::move(waiting_.front());
       waiting_.pop_front();
-      if (event_.size() > kRunDecodedHere) {
+      if (event_.data.size() > kRunDecodedHere) {
         decode_elsewhere();
         return true;
       }
@@ -239,16 +239,17 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   // Blocks until there is memory for the event.
   void decode() {
     right_.reset();
-    auto right = client::may_decode(event_, &intake_);
+    auto right = client::may_decode(event_.data, &intake_);
     is_memory_short_ = !right;
     if (right) right_.emplace(std::move(*right));
-    decoded_ = right ? reader_.take(event_) : base::fail(right.error());
+    decoded_ = right ? reader_.take(event_.data) : base::fail(right.error());
   }
 
   // Tells what was decoded. Returns why the answer is refused; empty: it is not.
   std::string tell() {
-    if (event_.size() > kRunDecodedHere) event_ = {};
     auto pieces = std::exchange(decoded_, {});
+    if (!pieces && !is_memory_short_ && is_unknown(event_)) return {};
+    if (event_.data.size() > kRunDecodedHere) event_ = {};
     if (!pieces) {
       const bool is_large = is_memory_short_ || pieces.error().code == base::ErrorCode::too_large;
       return (is_large ? "the remote agent's answer was rejected: "
@@ -260,6 +261,13 @@ class AguiTurn : public LoopTurn<AguiTurn> {
       if (!relay_.refusal().empty()) return "the remote agent's answer was rejected: " + relay_.refusal();
     }
     return {};
+  }
+
+  // Whether the event has a name of its own and is none of AG-UI.
+  static bool is_unknown(const protocol::SseEvent& event) {
+    if (!protocol::has_own_name(event)) return false;
+    const auto document = json::Document::parse_view(event.data);
+    return document && !document->root()["type"].is_string();
   }
 
   void take_decoded() {
@@ -292,7 +300,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     events_->feed_end([this](const protocol::SseEvent& event) {
       const bool is_short = event.data.size() <= kRunDecodedHere;
       if (is_short && !protocol::is_aside(event) && json::Document::parse_view(event.data))
-        waiting_.push_back(event.data);
+        waiting_.push_back(event);
       return true;
     });
   }
@@ -468,8 +476,8 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   // Its answer.
   RunReader reader_;
   std::optional<protocol::SseReader> events_;
-  std::deque<std::string> waiting_;  // the data of events
-  std::string event_;                // the one that is decoded
+  std::deque<protocol::SseEvent> waiting_;
+  protocol::SseEvent event_;  // the one that is decoded
   base::Result<std::vector<protocol::agui::RunPiece>> decoded_;
   bool is_memory_short_ = false;                     // `decoded_` says so
   std::optional<outbound::Intake::Decoding> right_;  // to it, until what it says has room

@@ -22,9 +22,12 @@ std::optional<std::chrono::milliseconds> read_retry(std::string_view value) {
 
 bool is_aside(const SseEvent& event) {
   if (event.type == "ping" || event.data.starts_with("[DONE]")) return true;
-  const bool is_named = event.type != "message" && event.type != "error";
   const std::size_t first = event.data.find_first_not_of(" \t\r\n");
-  return is_named && (first == std::string::npos || event.data[first] != '{');
+  return has_own_name(event) && (first == std::string::npos || event.data[first] != '{');
+}
+
+bool has_own_name(const SseEvent& event) {
+  return event.type != "message" && event.type != "error";
 }
 
 base::Result<bool> SseReader::feed(std::string_view piece, const OnEvent& on_event) {

@@ -27,6 +27,10 @@ struct SseEvent {
 // name of their own, as frameworks and relays add them.
 bool is_aside(const SseEvent& event);
 
+// Whether the event has another name than the standard's `message` and `error`. If it is none of the
+// protocol, it is to be passed over: a heartbeat, for example, may be an object with a time.
+bool has_own_name(const SseEvent& event);
+
 class SseReader {
  public:
   // Returns whether to continue reading.

@@ -46,6 +46,8 @@ TEST_CASE("Answers: a stream passes over what is no event of the protocol, and s
   const std::vector<Row> table{
       {"event: ping\ndata: {\"time\":1}\n\n", ""},
       {"event: heartbeat\ndata: 12:00\n\n", ""},
+      {"event: heartbeat\ndata: {\"time\":1}\n\n", ""},
+      {"event: failure\ndata: {\"error\":\"it broke\"}\n\n", "it broke"},
       {"data: [DONE]\n\n", ""},
       {"data: oops\n\n", "the stream contained an event that is not JSON"},
       {"event: error\ndata: oops\n\n", "the stream contained an event that is not JSON"},

@@ -153,7 +153,8 @@ TEST_CASE("AguiTurn: long events, which another thread decodes, are told in thei
 TEST_CASE("AguiTurn: pings and marks that are no events of the protocol are passed over") {
   Bench bench([&](RawServer&, int connection) {
     RawServer::say(connection, kHead + said("a") + "event: ping\ndata: {}\n\ndata: [DONE]\n\n" +
-                                   "event: heartbeat\ndata: 12:00\n\n" + said("b") + kEnd);
+                                   "event: heartbeat\ndata: 12:00\n\n" +
+                                   "event: heartbeat\ndata: {\"time\":1}\n\n" + said("b") + kEnd);
   });
   const auto running = bench.start();
   REQUIRE(running.sink->wait_finished());
