@@ -52,6 +52,7 @@ FollowStep Follower::open_next() {
   end_.at_gap = plan_.ends_at_gap && plan_.dialect->names_tasks() && !sending_ && !after_;
   if (end_.at_gap) return finish({});
   progress_ = false;
+  broken_.reset();
   messages_ = 0;
   first_on_connection_ = true;
   seen_before_ = after_.value_or(0);
@@ -91,8 +92,8 @@ FollowStep Follower::look(const CallError& error) {
   const bool no_stream = plan_.until_waiting || error.rpc_code == protocol::a2a::kUnsupportedOperation ||
                          error.rpc_code == protocol::a2a::kTaskNotFound ||
                          (error.rpc_code == protocol::a2a::kInvalidParams && !after_);
-  if (sending_ || !no_stream || !may_read_ || end_.task.empty() || broken_ || end_.unknown)
-    return after_look();
+  const bool may_look = no_stream && may_read_ && !end_.task.empty() && !end_.unknown;
+  if (sending_ || !may_look || (broken_ && !plan_.until_waiting)) return after_look();
   return {.kind = FollowStep::Kind::read, .task = end_.task};
 }
 
@@ -122,7 +123,10 @@ Follower::Seen Follower::seen_in(const tl::expected<task::Json, CallError>& resu
   if (!right) return Seen::unread;
   const auto document = json::Document::parse_view(result->text);
   auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
-  if (!task) return Seen::unread;
+  if (!task) {
+    const bool may_change = plan_.until_waiting && task.error().code != base::ErrorCode::too_large;
+    return may_change ? Seen::no_answer : Seen::unread;
+  }
   end_.state = task->status.state;
   const bool is_over = plan_.until_waiting ? task::is_stopped(*end_.state) : task::is_terminal(*end_.state);
   if (is_over || plan_.until_waiting) hooks_.on_event(result->text, std::move(*task));

@@ -155,8 +155,8 @@ class Follower {
   bool has_task_ = false;     // an event was no message
   bool first_on_connection_ = true;
   bool first_event_ = true;
-  std::optional<CallError> final_;  // the answer to reading the task
-  std::optional<CallError> broken_;
+  std::optional<CallError> final_;     // the answer to reading the task
+  std::optional<CallError> broken_;    // an event of this connection is invalid
   std::optional<CallError> hopeless_;  // of the last connection
   StreamEnd last_;                     // connection
   std::chrono::steady_clock::time_point silent_since_, opened_;

@@ -340,5 +340,24 @@ TEST_CASE("Follow: any refusal of a subscription is followed by a look at the ta
   }
 }
 
+TEST_CASE("Follow: an invalid event of a subscription, or an invalid task, is followed by another look") {
+  const Connection invalid{{{0, R"({"id":"t"})"}}, {}};
+  FollowPlan plan = watch_plan();
+  plan.dialect = &dialect(task::ProtocolVersion::v1_0);
+  plan.until_waiting = true;
+  Script event;
+  event.connections = {invalid};
+  event.task_now = R"({"id":"t","status":{"state":"TASK_STATE_COMPLETED"}})";
+  const FollowEnd end = event.run(plan);
+  CHECK(end.state == task::State::completed);
+  CHECK_FALSE(end.error.has_value());
+
+  Script both;
+  both.connections = {invalid, {{{0, new_status("COMPLETED")}}, {}}};
+  both.task_now = R"({"id":"t"})";
+  CHECK(both.run(plan).state == task::State::completed);
+  CHECK(both.requests.size() == 2);
+}
+
 }  // namespace
 }  // namespace baton::client::follow_test

@@ -155,7 +155,8 @@ std::size_t items_in(json::Value list) {
 }
 
 Result<void> too_many_items(std::size_t most) {
-  return wrong("it has more than " + std::to_string(most) + " artifacts, messages and parts");
+  return fail(base::ErrorCode::too_large,
+              "it has more than " + std::to_string(most) + " artifacts, messages and parts");
 }
 
 // An event of 0.1 and a Task share `id`, `status` and `metadata`. Only the event has `final`; only a Task has

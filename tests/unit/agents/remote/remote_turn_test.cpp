@@ -286,6 +286,35 @@ TEST_CASE("RemoteTurn: a task without a stream is polled, and a long answer is d
   CHECK(gets == 2);
 }
 
+TEST_CASE("RemoteTurn: an invalid answer to a poll or a cancel is followed by another look") {
+  for (const bool is_canceled : {false, true}) {
+    CAPTURE(is_canceled);
+    std::atomic<bool> is_looked_at{false}, has_invalid{false};
+    Bench bench(
+        [&](RawServer&, int connection, const std::string& method) {
+          const std::string task = R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_)";
+          std::string result = task + R"(WORKING"}})";
+          if (method == "SendMessage") {
+            result = R"({"task":)" + result + "}";
+          } else if (method == (is_canceled ? "CancelTask" : "GetTask") && !has_invalid.exchange(true)) {
+            result = "{}";
+          } else if (has_invalid) {
+            result = task + (is_canceled ? "CANCELED" : "COMPLETED") + R"("}})";
+          }
+          is_looked_at = method == "GetTask";
+          RawServer::say(connection, json_answer(R"({"jsonrpc":"2.0","id":1,"result":)" + result + "}"));
+        },
+        false);
+    const auto running = bench.start();
+    if (is_canceled) {
+      REQUIRE(wait_for(is_looked_at));
+      running.turn->cancel();
+    }
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == (is_canceled ? "canceled" : "done"));
+  }
+}
+
 TEST_CASE("RemoteTurn: a cancel hangs up and cancels the task there, which decides how the turn ends") {
   std::atomic<bool> is_canceled{false}, is_closed{false};
   Bench bench([&](RawServer& self, int connection, const std::string& method) {
