@@ -28,6 +28,8 @@ struct FollowPlan {
   bool answers = false;
   // The server may not recognise a repeated message: ends with an error if the message may have arrived.
   bool sends_once = false;
+  // The caller has another way to send: ends with the error if the server does not implement this one (501).
+  bool has_other_way = false;
   // Begins after this event; unset: with the current state.
   std::optional<std::int64_t> after;
   // Ends where events may be missed: a subscription of 0.1 without a number begins with the next event.

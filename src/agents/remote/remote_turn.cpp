@@ -313,6 +313,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
     client::FollowPlan plan = plan_of(task, std::move(first));
     if (begins_anew) plan.after = 0;
     plan.may_send_again = true;
+    plan.has_other_way = may_be_refused_;
     plan.until_waiting = true;
     plan.answers = answers;
     plan.ends_at_gap = true;

@@ -340,6 +340,20 @@ TEST_CASE("Follow: any refusal of a subscription is followed by a look at the ta
   }
 }
 
+TEST_CASE("Follow: a stream that is not implemented ends a send only if there is another way to send") {
+  for (const bool has_other_way : {true, false}) {
+    FollowPlan plan = new_send_plan();
+    plan.sends_once = true;
+    plan.has_other_way = has_other_way;
+    Script script;
+    script.connections = {{{}, CallError{"HTTP status 501", 0, true, 501}}};
+    const FollowEnd end = script.run(plan);
+    CHECK(script.requests.size() == 1);
+    CHECK(end.unknown == !has_other_way);
+    CHECK(end.error.value().status == (has_other_way ? 501 : 0));
+  }
+}
+
 TEST_CASE("Follow: an invalid event of a subscription, or an invalid task, is followed by another look") {
   const Connection invalid{{{0, R"({"id":"t"})"}}, {}};
   FollowPlan plan = watch_plan();

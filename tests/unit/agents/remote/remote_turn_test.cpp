@@ -286,6 +286,23 @@ TEST_CASE("RemoteTurn: a task without a stream is polled, and a long answer is d
   CHECK(gets == 2);
 }
 
+TEST_CASE("RemoteTurn: a message whose stream is refused is sent without a stream") {
+  for (const char* status : {"404 Not Found", "405 Method Not Allowed", "501 Not Implemented"}) {
+    CAPTURE(status);
+    Bench bench([&](RawServer&, int connection, const std::string& method) {
+      if (method == "SendStreamingMessage")
+        return void(
+            RawServer::say(connection, "HTTP/1.1 " + std::string(status) + "\r\nContent-Length: 0\r\n\r\n"));
+      RawServer::say(connection, json_answer(R"({"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t",)"
+                                             R"("status":{"state":"TASK_STATE_COMPLETED"}}}})"));
+    });
+    bench.settings.endpoint.on_unknown = agents::Endpoint::OnUnknown::fail;
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == "done");
+  }
+}
+
 TEST_CASE("RemoteTurn: an invalid answer to a poll or a cancel is followed by another look") {
   for (const bool is_canceled : {false, true}) {
     CAPTURE(is_canceled);
