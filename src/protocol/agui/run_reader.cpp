@@ -1,9 +1,11 @@
 #include "protocol/agui/run_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
 
+#include "base/text.h"
 #include "json/fields.h"
 #include "json/json_patch.h"
 #include "json/writer.h"
@@ -17,6 +19,9 @@ using task::EventBody;
 
 constexpr std::size_t kOpenMax = 1'000;  // open calls, and messages of others than the agent, in a run
 constexpr std::size_t kMessageIdMax = 1'024;
+constexpr std::size_t kMadeMax = 32;              // calls kept for questions about them
+constexpr std::size_t kMadeNamesMax = 1'024;      // bytes of the id and the name of each
+constexpr std::size_t kMadeArgumentsMax = 8'192;  // bytes of its arguments
 
 // Servers in Python that do not use the SDK's encoder write the members of events in snake_case.
 Value message_id(Value event) {
@@ -170,7 +175,9 @@ void RunReader::take_event(std::string_view type, Value event, Pieces& out) {
   if (take_text(type, event, out) || take_call(type, event, out) || take_shown(type, event, out)) return;
   if (type == "MESSAGES_SNAPSHOT") {
     for (const std::string& message : std::exchange(chunked_, {})) out.push_back(RunText{message, {}, true});
-    out.push_back(snapshot_of(event["messages"]));
+    RunSnapshot snapshot = snapshot_of(event["messages"]);
+    for (const task::ToolCall& call : snapshot.calls) remember(call);
+    out.push_back(std::move(snapshot));
   }
   if (type == "RUN_FINISHED") take_end(event, out);
   if (type != "RUN_ERROR") return;
@@ -214,6 +221,7 @@ bool RunReader::take_call(std::string_view type, Value event, Pieces& out) {
     end_call(id, out);
   } else if (type == "TOOL_CALL_RESULT") {
     end_call(id, out);
+    std::erase_if(made_, [&](const task::ToolCall& call) { return call.id == id; });
     const Value content = event["content"];
     out.push_back(EventBody{task::ToolResult{id, {json::string_of(text_of(content))}, event["error"].str()}});
   }
@@ -257,8 +265,40 @@ void RunReader::end_call(const std::string& id, Pieces& out) {
   calls_.erase(found);
   arguments_bytes_ -= call.bytes();
   if (call.name.empty()) return;
-  out.push_back(
-      EventBody{task::ToolCall{call.id, call.name, arguments_of(std::move(call.arguments)), false}});
+  task::ToolCall made{call.id, call.name, arguments_of(std::move(call.arguments)), false};
+  remember(made);
+  out.push_back(EventBody{std::move(made)});
+}
+
+// Keeps the call for an interrupt that names it. Arguments that are too long to show are cut off.
+void RunReader::remember(const task::ToolCall& call) {
+  const bool is_known = std::ranges::find(made_, call.id, &task::ToolCall::id) != made_.end();
+  if (is_known || call.id.size() + call.name.size() > kMadeNamesMax) return;
+  const std::string& text = call.arguments.text;
+  const bool is_short = text.size() <= kMadeArgumentsMax;
+  const std::string shown(is_short ? "" : json::string_of(base::beginning_of(text, kMadeArgumentsMax)));
+  made_.push_back({call.id, call.name, is_short ? call.arguments : task::Json{shown}});
+  if (made_.size() > kMadeMax) made_.pop_front();
+}
+
+// An interrupt may name the call that it is about, instead of showing it.
+void RunReader::show_call(Value one, Interrupt& interrupt) const {
+  const std::string id = call_id(one).str();
+  const auto call = std::ranges::find(made_, id, &task::ToolCall::id);
+  if (call == made_.end()) return;
+  const auto document = json::Document::view_of(interrupt.about.text);
+  const Value more = document.root();
+  task::Json about;
+  json::Writer out(about.text);
+  out.object([&] {
+    out.member("tool", call->name).member("arguments", call->arguments);
+    if (!more.is_object() && !more.absent()) out.key("about").raw(more.raw());
+    if (!more.is_object()) return;
+    for (const Value member : more) {
+      if (member.key() != "tool" && member.key() != "arguments") out.key(member.key()).raw(member.raw());
+    }
+  });
+  interrupt.about = std::move(about);
 }
 
 bool RunReader::take_shown(std::string_view type, Value event, Pieces& out) {
@@ -312,7 +352,7 @@ void RunReader::take_on_interrupt(Value value) {
   for (const char* member : {"question", "message", "prompt", "description"}) {
     if (interrupt.message.empty()) interrupt.message = asked[member].str();
   }
-  if (asked.is_object() || asked.is_array()) interrupt.about = asked.json();
+  if (!asked.is_string() && !asked.absent()) interrupt.about = asked.json();
   asked_bytes_ += value.raw().size();
   asked_.push_back(std::move(interrupt));
 }
@@ -345,8 +385,10 @@ void RunReader::take_end(Value event, Pieces& out) {
   const std::string_view kind = outcome.is_object() ? outcome["type"].string() : outcome.string();
   if (kind == "cancelled" || kind == "canceled") end.kind = RunEnd::Kind::cancelled;
   const auto add = [&](Value one) {
-    if (Interrupt interrupt = interrupt_in(one); !interrupt.id.empty())
-      end.interrupts.push_back(std::move(interrupt));
+    Interrupt interrupt = interrupt_in(one);
+    if (interrupt.id.empty()) return;
+    show_call(one, interrupt);
+    end.interrupts.push_back(std::move(interrupt));
   };
   if (outcome.is_object() && kind == "interrupt") {
     for (const Value one : outcome["interrupts"]) add(one);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -45,7 +46,9 @@ struct Interrupt {
   task::Json schema;      // of the answer, or absent
   task::Json url = {};    // a string with the URL for authorisation, or absent
   bool for_auth = false;  // set by Baton's own servers
-  task::Json about = {};  // the question's subject: the payload that the server sends with it, or absent
+  // The question's subject: the payload that the server sends with it, and the tool call to be approved; or
+  // absent.
+  task::Json about = {};
 };
 
 // LangGraph's adapter asks by custom events of this name. They have no id, so this is the id of such a
@@ -97,12 +100,15 @@ class RunReader {
   void add_arguments(const std::string& id, json::Value event);
   void end_call(const std::string& id, Pieces& out);
   void end_chunks(Pieces& out);
+  void remember(const task::ToolCall& call);
+  void show_call(json::Value one, Interrupt& interrupt) const;
   void take_end(json::Value event, Pieces& out);
   static void take_usage(json::Value list, Pieces& out);
 
   std::size_t arguments_max_;
   std::size_t arguments_bytes_ = 0;    // of calls_
   std::map<std::string, Call> calls_;  // open calls
+  std::deque<task::ToolCall> made_;    // the last calls without a result, for questions about them
   std::string chunk_call_;             // the call that chunks continue
   std::string chunk_text_;             // the message that chunks continue
   std::set<std::string> chunked_;      // messages in chunks, which end with the next snapshot

@@ -361,6 +361,33 @@ TEST_CASE("RunReader: an interrupt shows what it is about, and custom events of 
   CHECK(asked.reader.end()->interrupts[1].message == "And these?");
 }
 
+TEST_CASE("RunReader: an interrupt that names a tool call shows what is called") {
+  const std::string call =
+      R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","toolCallName":"pay","delta":"{\"sum\":9}"})";
+  const std::string result = R"({"type":"TOOL_CALL_RESULT","toolCallId":"1","content":"paid"})";
+  const auto end = [](const std::string& more) {
+    return R"({"type":"RUN_FINISHED","outcome":{"type":"interrupt","interrupts":[
+        {"id":"i","reason":"tool_call","toolCallId":"1")" +
+           more + "}]}}";
+  };
+  const auto about = [](const Bench& bench) { return bench.reader.end()->interrupts.at(0).about.text; };
+  Bench bare, more, over, large, shown;
+  bare.take({call, end("")});
+  CHECK(about(bare) == R"({"tool":"pay","arguments":{"sum":9}})");
+  more.take({call, end(R"(,"metadata":{"tool":"Pay","risk":"high"})")});
+  CHECK(about(more) == R"({"tool":"pay","arguments":{"sum":9},"risk":"high"})");
+  over.take({call, result, end("")});
+  CHECK(about(over).empty());
+  const std::string text(50'000, 'x');
+  large.take({R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","toolCallName":"pay","delta":")" + text + "\"}",
+              end("")});
+  CHECK(about(large).size() < 10'000);
+  shown.take({R"({"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m","role":"assistant","toolCalls":[
+                  {"id":"1","function":{"name":"pay","arguments":"{}"}}]}]})",
+              end("")});
+  CHECK(about(shown) == R"({"tool":"pay","arguments":{}})");
+}
+
 TEST_CASE("RunReader: anything but an event is refused") {
   for (const char* text : {"", "{", "[]", "7", "{}", R"({"type":7})"}) {
     RunReader reader;
