@@ -137,6 +137,8 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     reader_ = RunReader(rules_.limits.arguments_max);
     events_.emplace(settings_.line_max);
     waiting_.clear();
+    plain_.clear();
+    is_stream_ = false;
     bytes_ = 0;
     nonsense_.clear();
     posted_.reset();
@@ -166,10 +168,13 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     bytes_ += piece.size();
     if (bytes_ > settings_.output_max)
       return refuse("the remote agent's answer is larger than its card allows (output_max_bytes)");
+    if (!is_stream_ && bytes_ <= kRunDecodedHere) plain_ += piece;
     const auto fed = events_->feed(piece, [this](const protocol::SseEvent& event) {
+      is_stream_ = true;
       if (!protocol::is_aside(event)) waiting_.push_back(event);
       return true;
     });
+    if (is_stream_) plain_ = {};
     if (!read()) return false;
     if (!fed) return refuse("an event of the remote agent is larger than its card allows (line_max_bytes)");
     if (!is_decoding_) wait_for_room(*this);
@@ -303,6 +308,10 @@ class AguiTurn : public LoopTurn<AguiTurn> {
         waiting_.push_back(event);
       return true;
     });
+    if (is_stream_ || bytes_ > kRunDecodedHere) return;
+    // Of an answer that is no stream, JSON is one event: the error of a server that could not begin.
+    const auto document = json::Document::parse_view(plain_);
+    if (document && document->root()["type"].is_string()) waiting_.push_back({.data = std::move(plain_)});
   }
 
   // The request is over, and all that came of the answer is read.
@@ -474,6 +483,8 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   std::optional<outbound::Posted> posted_;
   std::optional<base::SpanTimer> span_;
   // Its answer.
+  std::string plain_;  // until an event comes, as the answer may turn out to be no stream
+  bool is_stream_ = false;
   RunReader reader_;
   std::optional<protocol::SseReader> events_;
   std::deque<protocol::SseEvent> waiting_;

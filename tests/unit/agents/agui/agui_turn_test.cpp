@@ -162,6 +162,23 @@ TEST_CASE("AguiTurn: pings and marks that are no events of the protocol are pass
   CHECK(replies(*running.sink) == "ab");
 }
 
+TEST_CASE("AguiTurn: JSON in place of a stream is one event, if it is one") {
+  const std::pair<std::string, std::string> rows[] = {
+      {R"({"type":"RUN_ERROR","message":"no quota"})", "no quota"},
+      {R"({"answer":42})", "the remote agent did not answer with an event stream"},
+  };
+  for (const auto& [body, ending] : rows) {
+    CAPTURE(body);
+    Bench bench([&](RawServer&, int connection) {
+      RawServer::say(connection, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+                                     std::to_string(body.size()) + "\r\n\r\n" + body);
+    });
+    const auto running = bench.start();
+    REQUIRE(running.sink->wait_finished());
+    CHECK(running.sink->ending() == ending);
+  }
+}
+
 TEST_CASE("AguiTurn: runs that follow one another in an answer are one turn, and the last decides its end") {
   const std::string begin = "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n";
   const std::string error = "data: {\"type\":\"RUN_ERROR\",\"message\":\"broke\"}\n\n";
