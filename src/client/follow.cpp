@@ -84,16 +84,18 @@ FollowStep Follower::after_stream() {
   return pause();
 }
 
-// Reads the task after a subscription was refused with `error`. A task that has ended may have no stream
-// (in 1.0, and on some servers before); servers without subscriptions, and proxies, answer anything. Once
-// the task's id is known, only the answer to reading it is final.
+// Reads the task after a subscription was refused with `error`, or once after one in a send's stream. A task
+// that has ended may have no stream (in 1.0, and on some servers before); servers without subscriptions, and
+// proxies, answer anything. Once the task's id is known, only the answer to reading it is final.
 FollowStep Follower::look(const CallError& error) {
   // Some servers answer "not found" to a subscription although the task exists.
   const bool no_stream = plan_.until_waiting || error.rpc_code == protocol::a2a::kUnsupportedOperation ||
                          error.rpc_code == protocol::a2a::kTaskNotFound ||
                          (error.rpc_code == protocol::a2a::kInvalidParams && !after_);
   const bool may_look = no_stream && may_read_ && !end_.task.empty() && !end_.unknown;
-  if (sending_ || !may_look || (broken_ && !plan_.until_waiting)) return after_look();
+  // A send that showed the task has arrived, though its stream may end with an error.
+  const bool has_arrived = !sending_ || (heard_ && !plan_.answers);
+  if (!has_arrived || !may_look || (broken_ && !plan_.until_waiting)) return after_look();
   return {.kind = FollowStep::Kind::read, .task = end_.task};
 }
 
@@ -102,9 +104,11 @@ FollowStep Follower::read(const tl::expected<task::Json, CallError>& result) {
     case Seen::its_end:
       return finish({});
     case Seen::alive:
+      if (sending_) break;
       silent_since_ = hooks_.now();  // the task still works but has no stream, so it is polled
       return pause();
     case Seen::no_answer:
+      if (sending_) break;
       return pause();
     case Seen::unread:
       break;
@@ -136,7 +140,7 @@ Follower::Seen Follower::seen_in(const tl::expected<task::Json, CallError>& resu
 
 // The task itself says nothing.
 FollowStep Follower::after_look() {
-  if (hopeless_) return finish(final_ ? final_ : hopeless_);
+  if (hopeless_) return finish(final_ && !sending_ ? final_ : hopeless_);
   return pause();
 }
 

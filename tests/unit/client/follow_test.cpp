@@ -354,6 +354,20 @@ TEST_CASE("Follow: a stream that is not implemented ends a send only if there is
   }
 }
 
+TEST_CASE("Follow: after an error in the stream of a send the task decides, if it has stopped") {
+  const std::pair<std::string, bool> rows[] = {{"COMPLETED", true}, {"WORKING", false}, {"", false}};
+  for (const auto& [now, is_over] : rows) {
+    CAPTURE(now);
+    Script script;
+    script.connections = {{{{0, new_task("WORKING")}}, CallError{"stream timeout", -32603, false}}};
+    if (!now.empty()) script.task_now = R"({"id":"t","status":{"state":"TASK_STATE_)" + now + R"("}})";
+    const FollowEnd end = script.run(new_send_plan());
+    CHECK((end.state == task::State::completed) == is_over);
+    CHECK((end.error ? end.error->rpc_code : 0) == (is_over ? 0 : -32603));
+    CHECK(script.requests.size() == 1);
+  }
+}
+
 TEST_CASE("Follow: an invalid event of a subscription, or an invalid task, is followed by another look") {
   const Connection invalid{{{0, R"({"id":"t"})"}}, {}};
   FollowPlan plan = watch_plan();
