@@ -289,6 +289,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
       return go_on();
     }
     if (says_nothing) return fail("it returned an empty answer twice");
+    has_been_silent_ = false;
     // The last call of an answer that ended early may lack a part of its arguments, and still be JSON.
     if (answer.has_ended_early() || (round.calls.empty() && !is_paused)) return conclude(answer);
     if (++round_ > rounds_max_) {
@@ -503,7 +504,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   int round_ = 0;                  // answers with calls so far
   std::size_t rounds_bytes_ = 0;   // of these, beside their texts
   std::size_t words_left_ = kTurnWordsMax;
-  bool has_been_silent_ = false;  // an answer had neither text nor calls
+  bool has_been_silent_ = false;  // the last answer had neither text nor calls
   bool has_warned_ = false;       // about usage that is not reported
   bool takes_images_ = true;      // no request has failed because of the images of results
   bool is_imageless_ = false;     // the server has said that its model takes none, and is asked without them

@@ -337,6 +337,21 @@ TEST_CASE("ModelTurn: children's results come in any order, and the model is ask
   CHECK(requests.find("the second") != std::string::npos);
 }
 
+TEST_CASE("ModelTurn: an empty answer is asked for once more, also after another one and a round of tools") {
+  const std::string empty = kHead + std::string(kDone);
+  const std::string answers[] = {empty, calls_of_helper(1), empty, kHead + said("thanks") + kDone};
+  std::atomic<std::size_t> asked{0};
+  Bench bench([&](RawServer&, int connection) { RawServer::say(connection, answers[asked++ % 4]); });
+  bench.settings.model.tools = {"helper"};
+  auto running = bench.start();
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 1; }));
+  running.turn->deliver(result_of(running.sink->delegates()[0].id, {task::Part::of_text("here")}));
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(running.sink->all_text() == "thanks");
+  CHECK(asked == 4);
+}
+
 TEST_CASE("ModelTurn: of results that wait for another child, only what the model gets is kept") {
   constexpr int kChildren = 8;
   constexpr std::size_t kFile = 8 << 20, kImage = 3 << 20;
