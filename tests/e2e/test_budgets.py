@@ -160,7 +160,9 @@ class Models(ModelCase):
                                       ("brief", {}, 1), ("brief", {"max_rounds": 0}, 0)):
             with self.subTest(agent=agent, limits=limits):
                 self.model.script(self.again())
-                self.assertIn(f"more than {rounds} time", self.fails(agent, **limits))
+                reason = self.fails(agent, **limits)
+                self.assertIn(f"more than {rounds} time", reason)
+                self.assertIn("(tool_rounds)" if rounds == 3 else "(max_rounds)", reason)
                 self.assertEqual(self.asked(), rounds + 1)
 
     def test_no_round_begins_once_the_tokens_are_used_up(self):

@@ -293,7 +293,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     // The last call of an answer that ended early may lack a part of its arguments, and still be JSON.
     if (answer.has_ended_early() || (round.calls.empty() && !is_paused)) return conclude(answer);
     if (++round_ > rounds_max_) {
-      return fail("it called tools more than " + base::counted(rounds_max_, "time") + " (max_rounds)");
+      const std::string limit = rounds_max_ < settings_.model.tool_rounds ? "max_rounds" : "tool_rounds";
+      return fail("it called tools more than " + base::counted(rounds_max_, "time") + " (" + limit + ")");
     }
     if (calls_client(round)) return;
     give_ids(round.calls);
