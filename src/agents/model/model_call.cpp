@@ -71,7 +71,12 @@ class ModelAnswerReading {
     // Some servers leave out the empty line after the last event.
     if (lost.empty() && goes_on()) feed("\n\n");
     is_whole_ = !is_stream_ && !end_ && !plain_.empty();
-    if (is_whole_) keep({.type = "message", .data = std::exchange(plain_, {}), .numbered = false});
+    if (!is_whole_) return;
+    // As in a stream, a mark at the beginning is passed over, and bytes that are not UTF-8 are replaced.
+    std::string text = std::exchange(plain_, {});
+    text.erase(0, text.size() - base::without_mark(text).size());
+    if (!base::is_utf8(text)) text = base::replaced_utf8(text);
+    keep({.type = "message", .data = std::move(text), .numbered = false});
   }
 
   bool has_next() const { return goes_on() && !waiting_.empty(); }

@@ -137,6 +137,18 @@ TEST_CASE("ModelTurn: a stream becomes the text of the turn, which ends with it"
   CHECK(running.sink->ending() == "done");
 }
 
+TEST_CASE("ModelTurn: a whole answer may have a byte order mark and bytes that are not UTF-8") {
+  const std::string body = "\xEF\xBB\xBF{\"choices\":[{\"message\":{\"content\":\"half \xC3\"}}]}";
+  Bench bench([&](RawServer&, int connection) {
+    RawServer::say(connection,
+                   "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  });
+  const auto running = bench.start();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  CHECK(running.sink->all_text() == "half \xEF\xBF\xBD");
+}
+
 // As llama.cpp reported it until September 2025.
 TEST_CASE("ModelTurn: an error in a field of its own is not overlooked because the stream says it is done") {
   std::atomic<int> asked{0};
