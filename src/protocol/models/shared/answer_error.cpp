@@ -87,8 +87,10 @@ AnswerError error_in(json::Value error, json::Value beside = {}) {
   AnswerError read;
   read.message = json::error_words(error);
   read.code = code_in(error.is_string() ? beside : error);
-  read.busy = is_busy_code(read.code) || is_busy_code(error["type"].string());
-  read.unpaid = is_unpaid_code(read.code) || is_unpaid_code(error["type"].string());
+  const std::string_view type = error["type"].string();
+  read.unpaid = is_unpaid_code(read.code) || is_unpaid_code(type);
+  // Relays give the code as the HTTP status of a busy server.
+  read.busy = !read.unpaid && (is_busy_code(read.code) || is_busy_code(type));
   return read;
 }
 

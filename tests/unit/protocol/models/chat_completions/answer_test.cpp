@@ -325,6 +325,8 @@ TEST_CASE("read_error: an account that has nothing left is not taken for a busy 
       const char* body :
       {R"({"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","param":null,
             "code":"insufficient_quota"}})",            // OpenAI
+       R"({"error":{"message":"You exceeded your current quota.","type":"insufficient_quota",
+            "code":429}})",                             // relays of OpenAI
        R"({"error":{"message":"Your account is suspended due to insufficient balance.",
             "type":"exceeded_current_quota_error"}})",  // Moonshot
        R"({"error":{"code":"1113","message":"Insufficient balance or no resource package. Please recharge."}})"}) {
