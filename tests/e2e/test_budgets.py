@@ -181,10 +181,12 @@ class Models(ModelCase):
         self.assertEqual(self.reply(self.run_task(agent="poor")), "a")
 
     def test_a_budget_of_tokens_that_no_usage_comes_for_is_warned_about_once_a_turn(self):
-        warned = self.server.log_text().count("reports no token usage")
-        self.model.script(self.again(), said("a"))
-        self.assertEqual(self.reply(self.run_task(agent="poor")), "a")
-        self.assertEqual(self.server.log_text().count("reports no token usage"), warned + 1)
+        zeros = {"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}}
+        for answers in ([self.again(), said("a")], [streamed(*words("a"), zeros)]):
+            warned = self.server.log_text().count("reports no token usage")
+            self.model.script(*answers)
+            self.assertEqual(self.reply(self.run_task(agent="poor")), "a")
+            self.assertEqual(self.server.log_text().count("reports no token usage"), warned + 1)
 
 
 class Elsewhere(BudgetCase):

@@ -445,12 +445,12 @@ class ModelTurn : public LoopTurn<ModelTurn> {
   }
 
   void log_usage(const AnswerReader& answer) {
-    task::Json used = answer.usage(settings_.model.provider, settings_.model.name);
-    if (used.empty() && input_.budget.tokens && !std::exchange(has_warned_, true))
+    task::Usage usage = usage_of(answer.usage(settings_.model.provider, settings_.model.name));
+    // Some servers report zeros.
+    if (usage.tokens == 0 && input_.budget.tokens && !std::exchange(has_warned_, true))
       base::log_warn(log_members(),
                      "the model's server reports no token usage, so the token budget cannot be enforced");
-    if (used.empty()) return;
-    task::Usage usage = usage_of(std::move(used));
+    if (!answer.has_usage()) return;
     taken_.tokens += usage.tokens;
     turn_.emit(std::move(usage));
   }
