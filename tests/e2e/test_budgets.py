@@ -7,7 +7,7 @@ import client
 import harness
 from client import EXTENSION
 from model_case import ModelCase
-from model_server import call, calls, said, streamed, words
+from model_server import call, calls, chunk, said, streamed, words
 from plan_case import PlanCase, hand, write_plan
 from test_remote_agents import NEW, WAYS, Front, RemoteCase, name_of
 
@@ -175,6 +175,13 @@ class Models(ModelCase):
         self.model.script(self.again())
         self.assertIn("max_tokens", self.fails("plain", max_tokens=0))
         self.assertEqual(self.asked(), 0)
+
+    def test_the_tokens_of_an_answer_that_broke_off_count(self):
+        usage = {"choices": [], "usage": {"total_tokens": 11}}
+        for delta in ({"content": "wrong"}, {}):
+            self.model.script(streamed(chunk(delta, "abort"), usage), said("right"))
+            self.assertIn("max_tokens", self.fails("poor"))
+            self.assertEqual(self.asked(), 1)
 
     def test_an_answer_that_is_there_counts_though_it_took_too_much(self):
         self.model.script(streamed(*words("a"), {"choices": [], "usage": {"total_tokens": 60}}))

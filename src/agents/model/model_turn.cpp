@@ -194,6 +194,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
       if (std::exchange(is_imageless_, false)) *model_->no_images_until = Clock::now() + kNoImagesFor;
       return take(answer);
     }
+    // What an answer that broke off has cost counts, too.
+    if (answer.has_usage()) log_usage(answer);
     // Relays may answer 500 to what the server behind them refuses.
     const bool is_refused = end.kind == CallKind::refused || end.status == 500;
     if (is_refused && !request_.without_extras && dialect_.is_about_extras(end.text)) {
@@ -224,7 +226,8 @@ class ModelTurn : public LoopTurn<ModelTurn> {
 
   void ask_again() {
     timer_ = 0;
-    if (!is_shown_) return write_request();
+    const std::string used_up = task::refusal_of_tokens(input_.budget, taken_);
+    if (!is_shown_) return used_up.empty() ? write_request() : fail(used_up);
     // BrokenOff withdraws the output that the caller has seen, and the turn runs again.
     turn_.emit(state_of(kept_));
     finish(BrokenOff{});
