@@ -316,12 +316,6 @@ Messages conversation_of(const Turn& turn, const ModelSettings& settings, const 
   HistoryReader reader(turn, settings);
   for (const task::Message& message : turn.history) reader.add(message, history);
   reader.add(turn.message, now);
-  if (std::string words = settings.tells_page ? page_words(turn) : std::string(); !words.empty()) {
-    const auto said = std::ranges::find(now, Role::user, &ChatMessage::role);
-    const task::Part part = task::Part::of_text(std::move(words));
-    if (said != now.end()) said->parts.insert(said->parts.begin(), part);
-    if (said == now.end()) now.push_back({Role::user, {part}, {}, {}, {}});
-  }
   Pairing pairing;
   if (!system.empty()) pairing.add(ChatMessage::of_text(Role::system, system));
   const std::size_t call = call_of(history, now);
@@ -335,6 +329,23 @@ Messages conversation_of(const Turn& turn, const ModelSettings& settings, const 
   const bool is_lost = begin == call && call < history.size();
   while (is_lost && begin > 0 && !may_begin(begin)) --begin;
   if (begin == history.size() || may_begin(begin)) first = begin;
+  if (std::string words = settings.tells_page ? page_words(turn) : std::string(); !words.empty()) {
+    // Mistral's models take no user's message after a result. So beside a result the page's words are told
+    // before the call.
+    const auto told = std::ranges::find(now, Role::user, &ChatMessage::role);
+    const auto end = std::prev(history.rend(), static_cast<std::ptrdiff_t>(first));
+    const auto before = std::ranges::find(history.rbegin(), end, Role::user, &ChatMessage::role);
+    task::Part part = task::Part::of_text(std::move(words));
+    if (told != now.end()) {
+      told->parts.insert(told->parts.begin(), std::move(part));
+    } else if (call == history.size()) {
+      now.push_back({Role::user, {std::move(part)}, {}, {}, {}});
+    } else if (before != end) {
+      before->parts.insert(before->parts.begin(), std::move(part));
+    } else {
+      pairing.add({Role::user, {std::move(part)}, {}, {}, {}});
+    }
+  }
   for (std::size_t place = first; place < history.size(); ++place) pairing.add(std::move(history[place]));
   for (ChatMessage& message : now) pairing.add(std::move(message));
   Messages conversation = pairing.take();

@@ -153,6 +153,15 @@ TEST_CASE(
   CHECK(told(turn, settings) == "u:hello\n");
 }
 
+TEST_CASE("conversation_of: a page's state is told before the call whose result the message is") {
+  Turn turn = turn_with({said(kUser, "a"), called("c1")}, result("c1", "seen"));
+  turn.client_state.text = "[1]";
+  const std::string state = "u:State of the page, as JSON: [1]\n", rest = "a:<c1 look{\"x\":1}>\nt:seen=c1\n";
+  CHECK(told(turn) == state + "a\n" + rest);
+  turn.history.erase(turn.history.begin());
+  CHECK(told(turn) == state + rest);
+}
+
 TEST_CASE("conversation_of: what a server wants back with a client tool's call comes back, with its own id") {
   task::Message message = called("call-1");
   keep_with_call(message, {"an id of the server's", "look", "{}", {R"({"signature":"s"})"}, {}},
