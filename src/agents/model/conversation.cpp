@@ -264,6 +264,9 @@ class Pairing {
     if (message.role == Role::system) return add_system(std::move(message));
     const bool is_first = paired_.empty() || paired_.back().role == Role::system;
     if (is_first && message.role == Role::assistant && message.calls.empty()) return;
+    // Gemini's models refuse a call without a message before it.
+    if (is_first && message.role == Role::assistant)
+      paired_.push_back(ChatMessage::of_text(Role::user, "[Earlier messages are left out.]"));
     for (const CalledTool& call : message.calls) open_.insert(call.id);
     if (!is_first && paired_.back().role == message.role) return join(paired_.back(), std::move(message));
     paired_.push_back(std::move(message));

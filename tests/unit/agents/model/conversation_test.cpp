@@ -127,6 +127,14 @@ TEST_CASE("conversation_of: consecutive messages of one role are told as one, an
                        said(kUser, "e"))) == "u:a\nb\na:c\nd\nu:e\n");
 }
 
+TEST_CASE("conversation_of: if only calls are left of the history, a note of the user's comes before them") {
+  const Turn turn =
+      turn_with({result("c0", "old"), called("c1"), result("c1", "x"), called("c2")}, result("c2", "seen"));
+  CHECK(told(turn, {}, "be kind") ==
+        "s:be kind\nu:[Earlier messages are left out.]\na:<c1 look{\"x\":1}>\nt:x=c1\n"
+        "a:<c2 look{\"x\":1}>\nt:seen=c2\n");
+}
+
 TEST_CASE("conversation_of: a page's system message is the caller's, or joins the system prompt") {
   task::Message system = said(kUser, "be brief");
   system.metadata.text = R"({"role":"system"})";
