@@ -36,6 +36,21 @@ std::string session_of(const http::Request& head) {
   return std::string(http::trimmed(head.header(kSessionHeader)));
 }
 
+// The call of a request. A legacy one can be canceled by its session. `method`: a literal.
+McpCallPtr call_of(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry, Admitted by,
+                   const Request& request, std::string_view method) {
+  if (entry.reached) entry.reached(*by.endpoint.agent);
+  if (by.note) by.note->calls(method);
+  auto made = std::make_shared<McpCall>(exchange, std::move(by), request);
+  std::string session = session_of(exchange->request());
+  if (request.is_modern || session.empty()) return made;
+  made->may_be_canceled = [running = entry.running, session = std::move(session),
+                           id = request.id](std::function<void()> cancel) {
+    return running.add(session, id, std::move(cancel));
+  };
+  return made;
+}
+
 // A request on its way to the code of its method.
 struct Incoming {
   const std::shared_ptr<http::Exchange> exchange;
@@ -48,16 +63,7 @@ struct Incoming {
   void fail(const Failure& failure) const { exchange->reply(failure_reply(request.id, failure)); }
   // `method`: a literal.
   McpCallPtr call(Admitted by, std::string_view method) const {
-    if (entry.reached) entry.reached(*by.endpoint.agent);
-    if (by.note) by.note->calls(method);
-    auto made = std::make_shared<McpCall>(exchange, std::move(by), request);
-    if (!request.is_modern && !session_of(head()).empty()) {
-      made->may_be_canceled = [running = entry.running, session = session_of(head()),
-                               id = request.id](std::function<void()> cancel) {
-        return running.add(session, id, std::move(cancel));
-      };
-    }
-    return made;
+    return call_of(exchange, entry, std::move(by), request, method);
   }
   // The agent that is served here is another node's; it has tasks here, but no tool.
   bool is_elsewhere() const {
@@ -300,9 +306,7 @@ void listen_in_session(const std::shared_ptr<http::Exchange>& exchange, const En
   auto by = admitted_for_any(entry, exchange->request());
   if (!by || !enter_session(entry, exchange->request(), request))
     return exchange->reply(failure_reply({}, kNoSession));
-  if (entry.reached) entry.reached(*by->endpoint.agent);
-  if (by->note) by->note->calls("GET");
-  const auto call = std::make_shared<McpCall>(exchange, std::move(*by), std::move(request));
+  const McpCallPtr call = call_of(exchange, entry, std::move(*by), request, "GET");
   listen(
       call, [] { return std::vector<Heard>(); }, tools_of(entry, call));
 }
@@ -328,9 +332,7 @@ void resume(const std::shared_ptr<http::Exchange>& exchange, const Entry& entry)
       return exchange->reply(failure_reply({}, kNoSession));
     auto by = admitted_for_task(entry, exchange->request(), place.task);
     if (!by) return exchange->reply(plain_error(404, "there is no such stream"));
-    if (entry.reached) entry.reached(*by->endpoint.agent);
-    if (by->note) by->note->calls("tools/call");
-    resume_call(std::make_shared<McpCall>(exchange, std::move(*by), std::move(request)), place);
+    resume_call(call_of(exchange, entry, std::move(*by), request, "tools/call"), place);
   });
 }
 

@@ -283,9 +283,9 @@ void reply_error(const McpCallPtr& call, const std::string& text) {
 }
 
 // Lets the client of a session cancel the call.
-void note_running(const McpCallPtr& call, const engine::Accepted& accepted) {
+void note_running(const McpCallPtr& call, const task::TaskId& id) {
   if (!call->may_be_canceled) return;
-  call->running = call->may_be_canceled([&services = call->services, task = call->ref(accepted.id)] {
+  call->running = call->may_be_canceled([&services = call->services, task = call->ref(id)] {
     services.engine.cancels().begin(task, [](const base::Result<task::TaskHead>&) {});
   });
 }
@@ -305,7 +305,7 @@ void send_and_wait(const McpCallPtr& call, protocol::a2a::SendRequest send) {
   send.submission.leaving = ends_with_stream ? task::Leaving::cancels : task::Leaving::goes_on;
   submit(call, std::move(send), [call, ends_with_stream](const base::Result<engine::Accepted>& accepted) {
     if (accepted) {
-      note_running(call, *accepted);
+      note_running(call, accepted->id);
       if (ends_with_stream) call->lost = leaving(*call, *accepted);
       return await(call, {accepted->key, accepted->id, accepted->before});
     }
@@ -425,6 +425,7 @@ void resume_call(const McpCallPtr& call, const protocol::mcp::StreamPlace& place
   call->hold = call->services.options.streams.acquire(call->identity);
   if (!call->hold)
     return call->refuse_plainly(429, "too many of this caller's streams are open; try again later");
+  note_running(call, head->id);
   call->later([call, run = Run{head->key, head->id, place.after}, number = place.number + 1] {
     follow(call, run, number, {});
   });

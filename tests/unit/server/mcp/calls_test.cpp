@@ -139,11 +139,12 @@ struct Bench {
   ExchangePtr listen(const std::string& tasks) {
     return ask("subscriptions/listen", "", R"("notifications":{"taskIds":[)" + tasks + "]},", kTakesHandles);
   }
-  // The stream of a legacy call of the task, from its beginning on.
-  ExchangePtr resume(const std::string& task) {
+  // The stream of a legacy call of the task, from its beginning on. `session`: of the call; empty: none.
+  ExchangePtr resume(const std::string& task, const std::string& session = {}) {
     http::Request request;
     request.method = "GET";
     request.headers = {{"Last-Event-ID", protocol::mcp::make_event_id({{task}, {}, 0, "7", "\"p\""})}};
+    if (!session.empty()) request.headers.emplace_back("Mcp-Session-Id", session);
     return handle(std::move(request));
   }
   // Makes a task that has ended, with so many bytes of output.
@@ -447,6 +448,24 @@ TEST_CASE("MCP: the cancel of a call, which may read the store, does not run on 
   const auto notified =
       bench.post(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})", {});
   CHECK(notified->has_blocked);
+}
+
+TEST_CASE("MCP: a session cancels its call also after it has taken up the stream again") {
+  Bench bench;
+  const auto session = [](const char* nonce) {
+    return protocol::mcp::make_session_id({"2025-11-25", {}}, task::kAnonymous.value, nonce);
+  };
+  const auto cancel_in = [&](const char* nonce) {
+    bench.post(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}})",
+               {{"Mcp-Session-Id", session(nonce)}});
+  };
+  const auto turn = bench.begin("t1");
+  bench.resume("t1", session("n1"));
+  cancel_in("n2");
+  CHECK_FALSE(bench.engine.engine().reader().head(EngineBench::ref("t1"))->cancel_requested);
+  cancel_in("n1");
+  CHECK(bench.engine.scripted().wait_for([&] { return turn->canceled; }));
+  turn->sink->finish(agents::Canceled{});
 }
 
 }  // namespace calls_test
