@@ -67,10 +67,9 @@ void answer_with(const McpCallPtr& call, task::TaskKey key, std::optional<task::
 // The progress that a call has told; each message has a larger number than the one before. An agent's own
 // fraction counts in hundredths.
 struct Progress {
-  std::int64_t begun = 0;     // the number of the first message
-  double number = 0;          // of the last message
-  bool is_told = false;       // there was a message
-  task::EventNumber heard{};  // statuses up to this event were sent
+  std::int64_t begun = 0;  // the number of the first message
+  double number = 0;       // of the last message
+  bool is_told = false;    // there was a message
   base::SteadyTime::time_point at{};
 
   // The number of the next message. `fraction`: what the agent says; negative: nothing.
@@ -88,7 +87,6 @@ struct Following : std::enable_shared_from_this<Following> {
   Following(McpCallPtr of, Run follows, std::int64_t first_number)
       : call(std::move(of)), run(std::move(follows)) {
     progress.begun = first_number;
-    progress.heard = run.after;
   }
 
   // Ends with the answer, or with the look after the client has left.
@@ -96,7 +94,7 @@ struct Following : std::enable_shared_from_this<Following> {
     if (call->has_left()) return;
     if (!tells_progress()) return wait(kLook);
     const auto tell = [self = shared_from_this()] {
-      self->tell_statuses({});
+      self->tell_statuses();
       self->tell_life();
       self->wait(kProgressLook);
     };
@@ -105,7 +103,7 @@ struct Following : std::enable_shared_from_this<Following> {
 
   void stopped(const engine::Stop& stop) {
     a2a::answer_from_callback(call, run.key, {}, [self = shared_from_this(), stop] {
-      if (self->tells_progress()) self->tell_statuses(stop.number);
+      if (self->tells_progress()) self->tell_statuses();
       const bool may_ask = is_asked_in_stream(*self->call) && !self->call->has_left();
       if (may_ask && task::is_waiting(stop.state)) return self->ask(stop.number);
       answer_with(self->call, self->run.key, stop.number);
@@ -153,15 +151,16 @@ struct Following : std::enable_shared_from_this<Following> {
     look();
   }
 
-  // Tells what the agent has said of its work since the last time, up to `end`; unset: now.
-  void tell_statuses(std::optional<task::EventNumber> end) {
+  // Tells what the agent has said of its work since the last time. The call still waits for the same stop
+  // afterwards, and a client that takes up the stream again is not told this once more.
+  void tell_statuses() {
     for (int page = 0; page < kPagesMax; ++page) {
-      const auto events = call->services.engine.reader().events(run.key, progress.heard, kPage);
+      const auto events = call->services.engine.reader().events(run.key, run.after, kPage);
       if (!events || events->empty()) return;
       for (const task::Event& event : *events) {
-        if (end && *end < event.number) return;
-        progress.heard = event.number;
         const task::StatusChanged* status = task::status_in(event);
+        if (status != nullptr && task::is_stopped(status->status.state)) return;
+        run.after = event.number;
         if (status != nullptr && status->status.state == task::State::working) tell_status(*status);
       }
     }

@@ -141,9 +141,13 @@ struct Bench {
   }
   // The stream of a legacy call of the task, from its beginning on. `session`: of the call; empty: none.
   ExchangePtr resume(const std::string& task, const std::string& session = {}) {
+    return take_up(protocol::mcp::make_event_id({{task}, {}, 0, "7", "\"p\""}), session);
+  }
+  // The rest of such a stream, after the event with this id.
+  ExchangePtr take_up(const std::string& id, const std::string& session = {}) {
     http::Request request;
     request.method = "GET";
-    request.headers = {{"Last-Event-ID", protocol::mcp::make_event_id({{task}, {}, 0, "7", "\"p\""})}};
+    request.headers = {{"Last-Event-ID", id}};
     if (!session.empty()) request.headers.emplace_back("Mcp-Session-Id", session);
     return handle(std::move(request));
   }
@@ -225,6 +229,13 @@ int count_of(const std::string& text, std::string_view part) {
   int count = 0;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+std::vector<std::string> ids_in(const std::string& told) {
+  std::vector<std::string> ids;
+  for (std::size_t at = told.find("id: "); at != told.npos; at = told.find("id: ", at + 1))
+    ids.push_back(told.substr(at + 4, told.find('\n', at) - at - 4));
+  return ids;
 }
 
 // Pulls until the stream has said this. Returns all that it said; empty if it did not in time.
@@ -309,15 +320,30 @@ TEST_CASE("MCP: progress of any size can be told, and the stream be taken up aga
   const auto stream = bench.resume("t1");
   bench.read();
   const std::string told = stream->pull();
-  std::size_t ids = 0;
-  for (std::size_t at = told.find("id: "); at != told.npos; at = told.find("id: ", at + 1)) {
-    const std::string id = told.substr(at + 4, told.find('\n', at) - at - 4);
+  const std::vector<std::string> ids = ids_in(told);
+  for (const std::string& id : ids) {
     CAPTURE(id);
     CHECK(protocol::mcp::read_event_id(id).has_value());
-    ++ids;
   }
-  CHECK(ids >= 2);
+  CHECK(ids.size() >= 2);
   turn->sink->finish(agents::Done{});
+}
+
+TEST_CASE("MCP: a stream that is taken up again tells only the progress after its last event") {
+  Bench bench;
+  const auto turn = bench.begin("t1");
+  turn->sink->emit(note("one"));
+  wait_for_note(bench.engine, "t1", "one");
+  const std::vector<std::string> ids = ids_in(pull_to(bench.resume("t1"), R"("one")"));
+  REQUIRE_FALSE(ids.empty());
+  turn->sink->emit(note("two"));
+  wait_for_note(bench.engine, "t1", "two");
+  const auto rest = bench.take_up(ids.back());
+  const std::string told = pull_to(rest, R"("two")");
+  CHECK(has(told, R"("two")"));
+  CHECK_FALSE(has(told, R"("one")"));
+  turn->sink->finish(agents::Done{});
+  CHECK(has(pull_to(rest, R"("result")"), "completed"));
 }
 
 TEST_CASE("MCP: every event of a stream names its type, without which Spring AI's client drops it") {
