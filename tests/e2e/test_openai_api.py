@@ -263,6 +263,18 @@ class Responses(ApiCase):
         other = self.ask("POST", "/responses", {"model": "mirror", "input": "x", "previous_response_id": asked["id"]})
         self.assertEqual(self.failure(other), (404, "previous_response_not_found"))
 
+    def test_an_answer_that_does_not_fit_its_question_is_an_error_that_clients_do_not_repeat(self):
+        asked = self.respond("form sure?")
+        answer = {"model": "chat", "previous_response_id": asked["id"]}
+        said = [("user", "form sure?"), ("assistant", "sure?"), ("user", "maybe")]
+        messages = [{"role": role, "content": text} for role, text in said]
+        self.complete(messages[:1])
+        for path, body in (("/responses", {**answer, "input": "maybe"}),
+                           ("/chat/completions", {"model": "chat", "messages": messages})):
+            refused = self.ask("POST", path, body)
+            self.assertEqual((self.failure(refused)[0], refused.headers["Retry-After"]), (400, None))
+        self.assertIn('answered: {"approved": true}', self.text_of(self.good("POST", "/responses", {**answer, "input": "yes"})))
+
     def test_items_that_the_server_has_lead_to_the_conversation(self):
         asked = self.respond("ask which?")
         reference = {"type": "item_reference", "id": asked["output"][-1]["id"]}

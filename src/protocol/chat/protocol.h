@@ -33,6 +33,9 @@ class Protocol {
 
   // Whether a plain message answers an open question. Otherwise only an Answer does.
   virtual bool answers_in_words() const { return true; }
+  // Whether an answer that does not fit its question is a conflict with the conversation. Otherwise the
+  // request is malformed.
+  virtual bool misfit_is_conflict() const { return true; }
   // Whether a run is refused while another is active in the conversation.
   virtual bool one_run_at_a_time() const { return true; }
   // Whether every run has a name. If so, Baton generates one if the client gave none.

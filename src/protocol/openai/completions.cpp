@@ -281,7 +281,8 @@ class Completions final : public chat::Protocol {
   std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
     return std::make_unique<CompletionView>(facts, tells_usage_);
   }
-  bool one_run_at_a_time() const override { return false; }  // the client keeps the conversation
+  bool misfit_is_conflict() const override { return false; }  // clients repeat a request after 409
+  bool one_run_at_a_time() const override { return false; }   // the client keeps the conversation
   bool has_frame_ids() const override { return false; }
   std::string_view last_words() const override { return "[DONE]"; }
 

@@ -493,6 +493,7 @@ class Responses final : public chat::Protocol {
   std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
     return std::make_unique<ResponseView>(facts);
   }
+  bool misfit_is_conflict() const override { return false; }  // clients repeat a request after 409
   bool has_frame_ids() const override { return false; }
   std::string_view last_words() const override { return "[DONE]"; }
 };

@@ -112,9 +112,9 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
     call->refuse(error);
   }
 
-  // Refuses an answer. If it does not fit its question, that is a conflict with the conversation.
   void refuse_answer(base::Error error) const {
-    if (error.code == ErrorCode::invalid_argument) error.code = ErrorCode::conflict;
+    const bool is_misfit = error.code == ErrorCode::invalid_argument;
+    if (is_misfit && protocol.misfit_is_conflict()) error.code = ErrorCode::conflict;
     refuse(error);
   }
 
