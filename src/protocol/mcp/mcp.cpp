@@ -271,14 +271,14 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
   // No version is agreed on yet, so the header names the newest one that the client knows.
   const bool negotiates = request.method == "initialize";
   request.is_modern = says_version || (!negotiates && !head.version.empty() && !is_legacy(head.version));
-  if (request.is_modern && says_version) {
+  if (request.is_modern && !says_version && head.version != kModern)
+    return refuse(request.id, {kInvalidRequest, "MCP-Protocol-Version: is not known", 400});
+  // Notifications need not say what every request says.
+  const bool is_notification = id.missing() && !request.is_response;
+  if (request.is_modern && !is_notification) {
     if (auto failure = check_modern(request, head)) return refuse(request.id, std::move(*failure));
     request.client = abilities_in(meta[kCapabilitiesMember]);
-  } else if (request.is_modern) {
-    const bool is_known = head.version == kModern;
-    return refuse(request.id, is_known ? *check_modern(request, head)
-                                       : Failure{kInvalidRequest, "MCP-Protocol-Version: is not known", 400});
-  } else if (!head.version.empty()) {
+  } else if (!request.is_modern && !head.version.empty()) {
     request.client.links = has_links(head.version);
   }
   const Value token = meta["progressToken"];

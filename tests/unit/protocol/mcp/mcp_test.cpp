@@ -53,6 +53,12 @@ TEST_CASE("MCP: a modern request without its version, abilities or a known versi
                 {"2099-01-01", "tools/list", ""}) == "-32022 400");
 }
 
+TEST_CASE("MCP: a modern notification needs no more than its header") {
+  const std::string left = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})";
+  CHECK(outcome(left, {"2026-07-28", "", ""}) == "modern");
+  CHECK(outcome(left, {"2099-01-01", "", ""}) == "-32600 400");
+}
+
 TEST_CASE("MCP: a request of an earlier revision needs no headers, and an unknown revision is refused") {
   const std::string body = R"({"jsonrpc":"2.0","id":"x","method":"tools/list"})";
   CHECK(outcome(body, {}) == "legacy");
