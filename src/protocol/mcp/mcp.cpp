@@ -118,6 +118,11 @@ void write_text(Writer& out, std::string_view text) {
   out.object([&] { out.member("type", "text").member("text", text); });
 }
 
+void write_how_to_answer(Writer& out, const task::TaskId& task) {
+  write_text(out, "The agent waits for an answer. To answer, call this tool again with taskId \"" +
+                      task.value + "\" and the answer as message or data.");
+}
+
 struct FileAt {
   const Part& part;
   std::string url;  // of its bytes
@@ -404,8 +409,7 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
       has_media = has_media || is_media(file.part);
     });
     if (task::is_waiting(state)) {
-      write_text(out, "The agent waits for an answer. To answer, call this tool again with taskId \"" +
-                          task.id.value + "\" and the answer as message or data.");
+      write_how_to_answer(out, task.id);
     } else if (task::is_terminal(state) && state != State::completed) {
       write_text(out, "The task is " + std::string(task::name_of(state)) + ".");
     } else if (!task::is_terminal(state)) {
@@ -429,8 +433,11 @@ void write_tool_result(Writer& out, const task::Task& task, const std::string& t
   if (is_error) out.member("isError", true);
 }
 
-void write_tool_error(Writer& out, std::string_view text) {
-  out.key("content").array([&] { write_text(out, text); });
+void write_tool_error(Writer& out, std::string_view text, const task::TaskId& asks) {
+  out.key("content").array([&] {
+    write_text(out, text);
+    if (!asks.empty()) write_how_to_answer(out, asks);
+  });
   out.member("isError", true);
 }
 

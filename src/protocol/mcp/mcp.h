@@ -109,8 +109,9 @@ std::string_view status_name(task::State state, bool asks);
 // `links`: as of Abilities; without them a link is a text.
 void write_tool_result(json::Writer& out, const task::Task& task, const std::string& tasks_url,
                        bool links = true);
-// Writes the result of a call that could not be made.
-void write_tool_error(json::Writer& out, std::string_view text);
+// Writes the result of a call that could not be made. `asks`: the task that still waits for an answer; empty:
+// none.
+void write_tool_error(json::Writer& out, std::string_view text, const task::TaskId& asks = {});
 
 // Writes the members that a handle and the answer to tasks/get share.
 struct Handle {

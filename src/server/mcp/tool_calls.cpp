@@ -276,9 +276,10 @@ bool is_for_model(const base::Error& error) {
   }
 }
 
-void reply_error(const McpCallPtr& call, const std::string& text) {
-  call->reply(
-      result(call->request, "complete", [&](Writer& out) { protocol::mcp::write_tool_error(out, text); }));
+// `asks`: as of write_tool_error.
+void reply_error(const McpCallPtr& call, const std::string& text, const task::TaskId& asks = {}) {
+  call->reply(result(call->request, "complete",
+                     [&](Writer& out) { protocol::mcp::write_tool_error(out, text, asks); }));
 }
 
 // Lets the client of a session cancel the call.
@@ -302,17 +303,22 @@ void send_and_wait(const McpCallPtr& call, protocol::a2a::SendRequest send) {
   const bool ends_with_stream =
       call->request.is_modern && !call->request.client.tasks && call->takes_stream();
   send.submission.leaving = ends_with_stream ? task::Leaving::cancels : task::Leaving::goes_on;
-  submit(call, std::move(send), [call, ends_with_stream](const base::Result<engine::Accepted>& accepted) {
-    if (accepted) {
-      note_running(call, accepted->id);
-      if (ends_with_stream) call->lost = leaving(*call, *accepted);
-      return await(call, {accepted->key, accepted->id, accepted->before});
-    }
-    if (!is_for_model(accepted.error())) return call->refuse(accepted.error());
-    const ErrorCode code = accepted.error().code;
-    const bool is_lost = code == ErrorCode::task_not_found || code == ErrorCode::not_found;
-    reply_error(call, is_lost ? "taskId: there is no such task" : accepted.error().for_caller);
-  });
+  // The model that called has not seen this task: the client itself gives the answer to a question.
+  const task::TaskId asks = send.submission.ask.empty() ? task::TaskId() : send.submission.task;
+  submit(call, std::move(send),
+         [call, ends_with_stream, asks](const base::Result<engine::Accepted>& accepted) {
+           if (accepted) {
+             note_running(call, accepted->id);
+             if (ends_with_stream) call->lost = leaving(*call, *accepted);
+             return await(call, {accepted->key, accepted->id, accepted->before});
+           }
+           if (!is_for_model(accepted.error())) return call->refuse(accepted.error());
+           const ErrorCode code = accepted.error().code;
+           const bool is_lost = code == ErrorCode::task_not_found || code == ErrorCode::not_found;
+           if (is_lost) return reply_error(call, "taskId: there is no such task");
+           reply_error(call, accepted.error().for_caller,
+                       code == ErrorCode::invalid_argument ? asks : task::TaskId());
+         });
 }
 
 // The same call again, with the answer to the question that was its result.

@@ -465,6 +465,29 @@ TEST_CASE("MCP: a stream about large tasks reads one, and the next when its clie
   CHECK(count_of(told, "notifications/tasks") == 3);
 }
 
+TEST_CASE("MCP: the refusal of an answer to a call's question tells the model which task still waits") {
+  Bench bench;
+  const auto call = [&](const std::string& more) {
+    return bench.ask("tools/call", "scripted", R"("name":"scripted","arguments":{"message":"hi"},)" + more,
+                     R"({"elicitation":{}})");
+  };
+  const auto asked = call("");
+  const auto turn = bench.engine.scripted().next();
+  REQUIRE(turn);
+  task::Message form = question();
+  form.parts.push_back(task::Part::of_data(
+      {R"({"schema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}})"}));
+  turn->sink->finish(agents::Asked{"a1", false, std::move(form)});
+  REQUIRE(has(asked->wait(), "input_required"));
+  const task::TaskId task = turn->turn.task;
+  const std::string ask = bench.engine.engine().reader().head(EngineBench::ref(task.value))->ask;
+  const auto refused =
+      call(R"("requestState":")" + protocol::mcp::make_request_state({task, ask}) +
+           R"(","inputResponses":{")" + ask + R"(":{"action":"accept","content":{"n":"x"}}},)");
+  CHECK(has(refused->wait(), R"("isError":true)"));
+  CHECK(has(refused->wait(), task.value));
+}
+
 TEST_CASE("MCP: the cancel of a call, which may read the store, does not run on the connection's thread") {
   Bench bench;
   const auto begun = bench.post(
