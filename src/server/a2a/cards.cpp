@@ -162,22 +162,14 @@ base::Result<std::string> extended_card(const Services& services, const agents::
 
 http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address) {
   const agents::Agent* const main = services.catalogue.default_agent();
-  std::optional<base::Error> refused;
   std::optional<task::Caller> caller;
   std::vector<const agents::Agent*> admitted;
   for (const agents::Agent* agent : services.catalogue.all()) {
     auto admission = authenticate(services.options, request, agent->name);
-    if (admission) {
-      admitted.push_back(agent);
-      caller = std::move(*admission);
-      continue;
-    }
-    refused = admission.error();
-    // A wrong token counts as one attempt, however many agents there are.
-    if (refused->code == ErrorCode::unauthenticated || refused->code == ErrorCode::unavailable) break;
+    if (!admission) continue;
+    admitted.push_back(agent);
+    caller = std::move(*admission);
   }
-  if (refused && admitted.empty()) return refusal(*refused);
-
   const std::string* const named = task_named_in(request);
   std::vector<OwnTask> tasks;
   if (named != nullptr && caller && scopes_of(services.options, request).has(Scope::read)) {

@@ -48,7 +48,7 @@ base::Result<std::string> extended_card(const Services& services, const agents::
 
 // The answer to GET /agents: the agents the caller may call, with the URLs of their cards. With `?task=`,
 // an id or a part of one, only the agents that have matching tasks of the caller, with the ids of these
-// tasks (own_tasks.h). Refused if authenticate() refuses the caller for every agent. `address`: see
+// tasks (own_tasks.h). A caller that refused_everywhere() refuses gets no such answer. `address`: see
 // Endpoint.
 http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address);
 

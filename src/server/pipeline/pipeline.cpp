@@ -493,10 +493,9 @@ void Pipeline::serve_resource(const ExchangePtr& exchange, std::string_view path
 void Pipeline::serve_agents(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (!admits_origin(request)) return exchange->reply(plain_error(403, kWrongOrigin));
-  http::Reply answer = agents_reply(services_, request, base_url_);
-  if (answer.status != 401) return exchange->reply(std::move(answer));
-  refuse_caller(request, {base::ErrorCode::unauthenticated, {}, {}},
-                [exchange, answer] { exchange->reply(answer); });
+  if (const auto error = refused_everywhere(services_, request))
+    return refuse_caller(request, *error, [exchange, error = *error] { exchange->reply(refusal(error)); });
+  exchange->reply(agents_reply(services_, request, base_url_));
 }
 
 // Refuses pages of other origins, because a page has no token of its own.

@@ -325,4 +325,33 @@ TEST_CASE("Pipeline: a page of another origin is refused and logged, whatever th
   }
 }
 
+TEST_CASE("Pipeline: the log says why a token is refused, whatever the path") {
+  struct Refusing final : server::TokenSource {
+    Found find(std::string_view) override { return {nullptr, false, "it has expired"}; }
+    Wait await(std::string_view, const std::string&, std::function<void()>) override { return Wait::none; }
+    std::vector<Issuer> issuers() const override { return {}; }
+  };
+  const auto before = spdlog::default_logger();
+  for (const auto& [method, path] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"GET", "/agents"}, {"POST", "/"}, {"POST", "/mcp"}, {"GET", "/v1/models"}, {"POST", "/tokens"}}) {
+    CAPTURE(path);
+    std::ostringstream text;
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
+    Bench bench;
+    bench.options.anonymous = false;
+    bench.options.jwt = std::make_shared<Refusing>();
+    bench.pipeline.open("http://127.0.0.1:80");
+    Request request;
+    request.method = method;
+    request.path = request.raw_path = path;
+    request.headers.emplace_back("Authorization", "Bearer old");
+    const auto asked = std::make_shared<Asked>(std::move(request));
+    bench.pipeline.handle(asked);
+    spdlog::set_default_logger(before);
+    CHECK(asked->answer.status == 401);
+    CHECK(text.str().find("refused an invalid token: it has expired") != std::string::npos);
+  }
+}
+
 }  // namespace pipeline_test
