@@ -125,4 +125,4 @@ class OtherCallers(unittest.TestCase):
 
     def test_an_operators_token_makes_none(self):
         for token in ("the-operators-token", self.issuer.token(roles=["boss"])):
-            self.assertEqual(self.made(token, user="ann").status, 401)
+            self.assertEqual(self.made(token, user="ann").status, 403)

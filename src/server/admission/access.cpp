@@ -226,6 +226,10 @@ base::Result<PageSource> page_source(const ServerOptions& options, const http::R
   if (!is_callers && is_viewer)
     return base::fail(base::ErrorCode::permission_denied,
                       "you have signed in as a viewer, who may not call agents");
+  // A valid token is not called wrong, because clients then drop it, and their next tries are delayed.
+  if (!is_callers && found.token)
+    return base::fail(base::ErrorCode::permission_denied,
+                      "this token is a viewer's or an operator's: a caller's own is required");
   if (!is_callers) return base::fail(no_token(found, "a caller's own bearer token is required"));
   PageSource source{PageSource::Kind::token, {}, found.token, found.until};
   if (!found.token->secret.empty()) return source;

@@ -41,7 +41,7 @@ TokenPtr access_token_of(const ServerOptions& options, const http::Request& requ
 
 // The source of the page tokens that the request may make: a caller's token or certificate (Role::calls), or
 // a session that may call agents. Page tokens do not count. Fails with unauthenticated, permission_denied (a
-// viewer's session), unavailable, or as session_of.
+// viewer's session or token, an operator's token), unavailable, or as session_of.
 base::Result<PageSource> page_source(const ServerOptions& options, const http::Request& request);
 
 // Waits for the request's token to be checked, and for the keys that it needs (TokenSource::await).

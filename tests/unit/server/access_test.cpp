@@ -98,7 +98,8 @@ TEST_CASE("Access: a name in a certificate identifies its caller if there is no 
   // Without a secret this server signs no tokens for its pages.
   CHECK_FALSE(server::page_source(options, with({"URI:spiffe://test/ann"})));
   options.token_secret = std::make_shared<const server::TokenSecret>();
-  CHECK_FALSE(server::page_source(options, with({"DNS:otto.test"})));
+  CHECK(server::page_source(options, with({"DNS:otto.test"})).error().code == ErrorCode::permission_denied);
+  CHECK(server::page_source(options, with({"DNS:x"})).error().code == ErrorCode::unauthenticated);
   CHECK(server::page_source(options, with({"URI:spiffe://test/ann"}))->name == "URI:spiffe://test/ann");
 }
 
