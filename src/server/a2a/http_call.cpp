@@ -108,8 +108,9 @@ class SseItems final : public ItemWriter {
 void run_or_refuse(const HttpCallPtr& call, Operation operation, base::Result<Request> request) {
   call->streams = answers_with_stream(operation);
   const bool is_download = operation == Operation::artifact_bytes || operation == Operation::message_bytes;
-  if (!is_download) call->forget_request();
   if (!request) return call->refuse(request.error());
+  // The refusal of a token that lacks the scope names what that token has.
+  if (!is_download && row_of(operation).allows(call->scopes)) call->forget_request();
   run(CallPtr(call), operation, std::move(*request));
 }
 

@@ -364,7 +364,7 @@ const OperationRow& row_of(Operation operation) {
 void run(const CallPtr& call, Operation operation, Request request) {
   const OperationRow& row = row_of(operation);
   if (call->note) call->note->calls(row.name);
-  if (row.scope && !call->scopes.has(*row.scope)) return call->refuse(lacks(*row.scope));
+  if (!row.allows(call->scopes)) return call->refuse(lacks(*row.scope));
   if (row.reads_disk != nullptr && !row.reads_disk(*call, request)) return row.run(call, std::move(request));
   const auto held = std::make_shared<Request>(std::move(request));
   call->block([call, &row, held] { row.run(call, std::move(*held)); });

@@ -28,6 +28,8 @@ struct OperationRow {
   bool (*reads_disk)(const Call& call, const Request& request);
   // The request is of the operation's type.
   void (*run)(const CallPtr& call, Request request);
+
+  bool allows(Scopes scopes) const { return !scope || scopes.has(*scope); }
 };
 const OperationRow& row_of(Operation operation);
 

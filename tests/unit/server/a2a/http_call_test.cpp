@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,7 @@ class Exchange final : public http::Exchange {
  public:
   const http::Request& request() const override { return request_; }
   std::string take_body() override { return {}; }
+  void keep_only(std::initializer_list<std::string_view>) override { has_forgotten = true; }
   void reply(http::Reply reply) override { answer = std::move(reply); }
   void reply_stream(std::vector<std::pair<std::string, std::string>>, std::string events,
                     std::shared_ptr<const void> held) override {
@@ -31,6 +34,7 @@ class Exchange final : public http::Exchange {
   void open_stream(std::vector<std::pair<std::string, std::string>>, http::StreamOpener) override {}
 
   http::Reply answer;
+  bool has_forgotten = false;  // the headers that no answer needs
 
  private:
   const http::Request request_;
@@ -64,6 +68,29 @@ TEST_CASE("HttpCall: an answer, or a stream that is over, keeps its part of the 
   }
   CHECK(call->share == nullptr);
   CHECK(exchange->answer.held != nullptr);
+}
+
+TEST_CASE("HttpCall: a request keeps its headers until its token is known to have the scope") {
+  test::EngineBench engine;
+  agents::Agent agent;
+  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  const server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 10};
+  const server::Services services{engine.engine(), catalogue, options, readers, {}};
+  // With a token that has no scopes.
+  const auto asked = [&](protocol::a2a::Operation operation, server::a2a::Request request) {
+    const auto exchange = std::make_shared<Exchange>();
+    const auto call = std::make_shared<server::a2a::HttpCall>(
+        exchange,
+        server::Admitted{services, {&agent, false, {}, true}, {"ann"}, nullptr, nullptr, server::Scopes()},
+        protocol::a2a::v1_0(), server::a2a::Binding::rest);
+    server::a2a::run_or_refuse(call, operation, std::move(request));
+    return exchange;
+  };
+  const auto refused = asked(protocol::a2a::Operation::list, protocol::a2a::ListRequest());
+  CHECK(refused->answer.status == 403);
+  CHECK_FALSE(refused->has_forgotten);
+  CHECK(asked(protocol::a2a::Operation::extended_card, server::a2a::CardRequest())->has_forgotten);
 }
 
 }  // namespace http_call_test
