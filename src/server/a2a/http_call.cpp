@@ -187,7 +187,9 @@ void HttpCall::do_refuse(const base::Error& error, const task::TaskId& named) {
   const auto wants_stream = [&] {
     return http::preferred_type(head(), {kJson, kEventStream}) == kEventStream;
   };
-  if (streams && binding == Binding::json_rpc && rules.refuses_in_stream() && wants_stream()) {
+  // A stream has no status and no challenge, from which clients learn which scope to ask for.
+  const bool may_stream = streams && binding == Binding::json_rpc && !lacked_scope(error);
+  if (may_stream && rules.refuses_in_stream() && wants_stream()) {
     std::string frames;
     items()->error_frame(frames, error, named);
     return answer_stream(std::move(frames));

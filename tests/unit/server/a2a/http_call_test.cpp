@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@ namespace {
 
 class Exchange final : public http::Exchange {
  public:
+  explicit Exchange(http::Request request = {}) : request_(std::move(request)) {}
   const http::Request& request() const override { return request_; }
   std::string take_body() override { return {}; }
   void keep_only(std::initializer_list<std::string_view>) override { has_forgotten = true; }
@@ -68,6 +70,30 @@ TEST_CASE("HttpCall: an answer, or a stream that is over, keeps its part of the 
   }
   CHECK(call->share == nullptr);
   CHECK(exchange->answer.held != nullptr);
+}
+
+TEST_CASE("HttpCall: a stream of 0.3 begins for an error, but not for a token that lacks the scope") {
+  test::EngineBench engine;
+  agents::Agent agent;
+  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  const server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 10};
+  const server::Services services{engine.engine(), catalogue, options, readers, {}};
+  http::Request request;
+  request.headers.emplace_back("Accept", "text/event-stream");
+  const auto answer_to = [&](const base::Error& error) {
+    const auto exchange = std::make_shared<Exchange>(request);
+    server::a2a::HttpCall call(exchange, server::Admitted{services, {&agent, false, {}, true}, {"ann"}},
+                               protocol::a2a::v0_3(), server::a2a::Binding::json_rpc, "1");
+    call.streams = true;
+    call.refuse(error);
+    return exchange->answer;
+  };
+  CHECK(answer_to({base::ErrorCode::not_found, "x", {}}).body.starts_with("data: "));
+  const http::Reply refused = answer_to(server::lacks(server::Scope::send));
+  CHECK(refused.status == 403);
+  CHECK(std::ranges::find(refused.headers, std::string("WWW-Authenticate"),
+                          &std::pair<std::string, std::string>::first) != refused.headers.end());
 }
 
 TEST_CASE("HttpCall: a request keeps its headers until its token is known to have the scope") {
