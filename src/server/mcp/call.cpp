@@ -171,6 +171,13 @@ void McpCall::fail(const Failure& failure) {
   reply(std::move(body), failure.status);
 }
 
+// A token that lacks a scope gets HTTP's answer for every method, as clients read its challenge.
+void McpCall::do_refuse(const base::Error& error, const task::TaskId&) {
+  if (!lacked_scope(error)) return fail(failure_of(error));
+  is_answered_ = true;
+  exchange_->reply(refusal(error));
+}
+
 void McpCall::refuse_plainly(int status, std::string_view reason) {
   exchange_->reply(plain_error(status, reason));
 }

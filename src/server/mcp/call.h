@@ -83,7 +83,7 @@ class McpCall final : public a2a::Call {
   class Blocks;
   class Stream;
 
-  void do_refuse(const base::Error& error, const task::TaskId&) override { fail(failure_of(error)); }
+  void do_refuse(const base::Error& error, const task::TaskId&) override;
   void do_open(http::StreamOpener opener) override { exchange_->open_stream({}, std::move(opener)); }
 
   const std::shared_ptr<http::Exchange> exchange_;

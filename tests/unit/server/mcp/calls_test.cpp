@@ -359,6 +359,19 @@ TEST_CASE("MCP: every event of a stream names its type, without which Spring AI'
   CHECK(count_of(told, "event: message\ndata: ") == count_of(told, "\ndata: "));
 }
 
+TEST_CASE("MCP: a call that waits for a task needs the scope read, or is refused as every other request") {
+  Bench bench;
+  server::Scopes sends;
+  sends.add(server::Scope::send);
+  bench.options.tokens =
+      std::vector<server::Token>{{"secret", {"alice"}, {}, server::Role::calls, false, sends}};
+  bench.options.anonymous = false;
+  bench.token = "secret";
+  const auto refused =
+      bench.ask("tools/call", "scripted", R"("name":"scripted","arguments":{"taskId":"t1"},)", kTakesHandles);
+  CHECK(refused->wait() == "{\"error\":\"this token lacks the scope read\"}\n");
+}
+
 TEST_CASE("MCP: a stream about tasks looks for no more ids than it may have") {
   Bench bench;
   const auto turn = bench.begin("t1");
