@@ -12,12 +12,12 @@ import { areFew, choicesOf, fieldsOf, simplified, wordIn } from "./form.js";
  * @typedef {{text: string, kind: string, part: Part}} Choice a button that answers
  */
 
-/** The schema of a question, which has a part of its own; the last one counts.
+/** The schema of a question, which has a part of its own (the last one counts), simplified.
  * @param {Part[]} parts
  * @returns {Schema | null} */
 export function schemaIn(parts) {
   const found = parts.findLast(({ data }) => isSchema(data));
-  return found ? /** @type {any} */ (found.data).schema : null;
+  return found ? simplified(/** @type {any} */ (found.data).schema) : null;
 }
 
 /** @param {any} data */

@@ -28,10 +28,10 @@ function partText(part) {
   return `\n[${part?.filename ?? part?.file?.name ?? "a file"}]`;
 }
 
-/** The schema of a question, which has a part of its own.
+/** The schema of a question, which has a part of its own; the last one counts.
  * @param {any} parts */
 function schemaOf(parts) {
-  const found = (parts ?? []).find((/** @type {any} */ part) => {
+  const found = (parts ?? []).findLast((/** @type {any} */ part) => {
     const data = part?.data;
     return data && typeof data.schema === "object" && Object.keys(data).length === 1;
   });
