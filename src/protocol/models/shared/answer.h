@@ -75,6 +75,7 @@ class AnswerReader {
 
   // The bytes of the answer that are kept.
   std::size_t held() const { return text_.size() + bytes_beside_text(); }
+  bool has_usage() const { return has_usage_; }
   // Returns the usage in the form of task::Usage; absent if the server sent none. `model` is used unless the
   // server names one.
   task::Json usage(std::string_view provider, std::string_view model) const;
