@@ -1,8 +1,10 @@
 // AgentBench: a ProcessHost, a folder with scripts, and the turns of one command agent, for tests.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +20,30 @@ namespace baton::test {
 struct RunningTest {
   std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
   std::unique_ptr<agents::Execution> turn;
+};
+
+// Blocks all threads for slow work of a host until it is released or destroyed.
+class HeldSlowWork {
+ public:
+  explicit HeldSlowWork(agents::ProcessHost& host) {
+    for (int i = 0; i < 2; ++i) {
+      const bool queued = host.slow_work().try_submit([released = released_, held = held_] {
+        ++*held;
+        while (!*released) std::this_thread::yield();
+      });
+      if (!queued) throw std::runtime_error("no slow work is accepted");
+    }
+  }
+  ~HeldSlowWork() { release(); }
+  void release() { *released_ = true; }
+  // Waits until all these threads are blocked.
+  void wait_held() const {
+    while (*held_ < 2) std::this_thread::yield();
+  }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> released_ = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
 };
 
 class AgentBench {

@@ -43,6 +43,25 @@ void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& proce
   if (!is_ready) process->pause_output();
 }
 
+void decode_apart(ProcessHost& host, std::shared_ptr<Process> process, std::string line,
+                  std::function<void(std::string_view, line::Decoded)> then) {
+  process->hold_output();
+  std::function<void()> work = [&host, process = std::move(process), line = std::move(line),
+                                then = std::move(then)]() mutable {
+    auto decoded = std::make_shared<line::Decoded>();
+    try {
+      *decoded = line::decode_any(line);
+    } catch (const std::bad_alloc&) {
+      decoded->line = base::fail(base::ErrorCode::overloaded, "there is no memory to read it");
+    }
+    host.post([process, line = std::move(line), then = std::move(then), decoded] {
+      then(line, std::move(*decoded));
+      process->release_output();
+    });
+  };
+  if (!host.slow_work().try_submit(std::move(work))) work();
+}
+
 std::unique_ptr<Execution> run_turn(ProcessHost& host, std::shared_ptr<CommandTurn> turn) {
   auto handle = std::make_unique<CommandExecution>(host, turn);
   host.post([turn = std::move(turn)] { turn->begin(); });

@@ -5,8 +5,13 @@
 // Ownership: shared by the Execution, callbacks posted to the host, and the turn's process.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
+#include "agents/command/from_agent.h"
 #include "agents/executor.h"
 #include "agents/sink_gate.h"
 
@@ -38,6 +43,13 @@ class CommandTurn {
 // Call after a turn's own process has printed: releases the held output, and pauses the process until the
 // turn's sink has room.
 void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate);
+
+// Longer lines are decoded apart, so that other turns do not wait.
+inline constexpr std::size_t kDecodedHere = 256 << 10;
+// Decodes a line on the host's pool. Holds the process's output until `then` has been called with the line,
+// on the host's thread.
+void decode_apart(ProcessHost& host, std::shared_ptr<Process> process, std::string line,
+                  std::function<void(std::string_view, line::Decoded)> then);
 
 // Posts `begin` to the host and returns the turn's handle.
 std::unique_ptr<Execution> run_turn(ProcessHost& host, std::shared_ptr<CommandTurn> turn);

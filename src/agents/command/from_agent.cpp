@@ -318,9 +318,10 @@ std::vector<std::string_view> types() {
   return all;
 }
 
-std::string turn_of(std::string_view line) {
-  const auto document = json::Document::parse_view(line);
-  return document ? document->root()["turn"].str() : std::string();
+Decoded decode_any(std::string_view line) {
+  Decoded decoded{decode(line), {}};
+  if (!decoded.line) decoded.refused_turn = json::Document::view_of(line).root()["turn"].str();
+  return decoded;
 }
 
 }  // namespace baton::agents::line

@@ -83,7 +83,11 @@ base::Result<AgentLine> decode(std::string_view line);
 // All types of lines that an agent may write.
 std::vector<std::string_view> types();
 
-// The turn that a line names, or empty; for lines that `decode` refuses.
-std::string turn_of(std::string_view line);
+// A line as `decode` reads it.
+struct Decoded {
+  base::Result<AgentLine> line;
+  std::string refused_turn;  // that a refused line names, or empty
+};
+Decoded decode_any(std::string_view line);
 
 }  // namespace baton::agents::line

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace baton::agents {
 
@@ -14,9 +15,12 @@ class LineSplitter {
   explicit LineSplitter(std::size_t line_max) : line_max_(line_max) {}
 
   // Calls `on_line(std::string_view)` for each line that ends in `bytes`, without its line end; skips blank
-  // lines. Stops when `on_line` returns false. Returns false if a line is too long.
+  // lines. When `on_line` returns false, stops and keeps what is left for the next call. Returns false if a
+  // line is too long.
   template <class F>
   bool feed(std::string_view bytes, F&& on_line) {
+    std::string left = std::exchange(left_, {});
+    if (!left.empty()) bytes = left += bytes;
     while (!bytes.empty()) {
       const std::size_t end = bytes.find('\n');
       const std::string_view piece = bytes.substr(0, end);
@@ -26,7 +30,10 @@ class LineSplitter {
         return true;
       }
       bytes.remove_prefix(end + 1);
-      if (!deliver(piece, on_line)) return true;
+      if (!deliver(piece, on_line)) {
+        left_ = bytes;
+        return true;
+      }
     }
     return true;
   }
@@ -52,6 +59,7 @@ class LineSplitter {
 
   const std::size_t line_max_;
   std::string begun_;
+  std::string left_;  // whole lines and the beginning of one
 };
 
 }  // namespace baton::agents

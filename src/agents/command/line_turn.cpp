@@ -43,20 +43,35 @@ void LineTurn::on_output(std::string_view bytes) {
   after_output();
 }
 
-// Returns whether to take the next line.
+// Returns whether to take the next line now.
 bool LineTurn::take_line(std::string_view text) {
   if (output_.ended()) return false;
   if (!output_.count(text.size())) {
     process_->kill();
     return false;
   }
-  auto decoded = line::decode(text);
-  if (decoded && !decoded->turn.empty() && decoded->turn != id_) {
+  if (text.size() <= kDecodedHere) return take(text, line::decode(text));
+  decode_apart(facts_->host, process_, std::string(text),
+               [weak = weak_from_this()](std::string_view long_one, line::Decoded decoded) {
+                 const auto turn = std::static_pointer_cast<LineTurn>(weak.lock());
+                 if (turn == nullptr) return;
+                 turn->gate().use([](TurnSink& sink) { sink.hold(); });
+                 const bool goes_on = turn->take(long_one, std::move(decoded.line));
+                 turn->after_output();
+                 if (goes_on) turn->on_output({});
+               });
+  return false;
+}
+
+// Returns whether to take the next line.
+bool LineTurn::take(std::string_view text, base::Result<line::AgentLine> line) {
+  if (output_.ended()) return false;
+  if (line && !line->turn.empty() && line->turn != id_) {
     output_.fail("the agent named a turn that it was not given");
-  } else if (decoded) {
-    output_.forward(std::move(decoded->message));
+  } else if (line) {
+    output_.forward(std::move(line->message));
   } else {
-    output_.fail(refusal(facts_->settings, log_members_, decoded.error(), text));
+    output_.fail(refusal(facts_->settings, log_members_, line.error(), text));
   }
   return !output_.ended();
 }

@@ -23,6 +23,7 @@ class LineTurn final : public ProcessTurn {
  private:
   void on_launch() override { write(std::move(input_)); }
   bool take_line(std::string_view line);
+  bool take(std::string_view text, base::Result<line::AgentLine> line);
   void write(std::string line);
   void after_output();
   void wind_up();

@@ -96,14 +96,39 @@ void Process::drop_input() {
 }
 
 void Process::pause_output() {
-  if (ignoring_ || std::exchange(paused_, true) || !child_.output.valid()) return;
-  // Clearing EPOLLIN is not enough: a closed pipe would keep reporting EPOLLHUP.
-  host_.loop_.forget(child_.output.get(), output_ready_);
+  const bool did_read = reads_output();
+  paused_ = !ignoring_;
+  watch_output(did_read);
 }
 
 void Process::resume_output() {
-  if (!std::exchange(paused_, false) || !child_.output.valid()) return;
-  host_.loop_.watch(child_.output.get(), EPOLLIN, output_ready_);
+  const bool did_read = reads_output();
+  paused_ = false;
+  watch_output(did_read);
+}
+
+void Process::hold_output() {
+  const bool did_read = reads_output();
+  ++held_;
+  watch_output(did_read);
+}
+
+void Process::release_output() {
+  const auto self = shared_from_this();
+  const bool did_read = reads_output();
+  --held_;
+  watch_output(did_read);
+  finish_if_over();
+}
+
+void Process::watch_output(bool did_read) {
+  if (did_read == reads_output() || !child_.output.valid()) return;
+  // Clearing EPOLLIN is not enough: a closed pipe would keep reporting EPOLLHUP.
+  if (did_read) {
+    host_.loop_.forget(child_.output.get(), output_ready_);
+  } else {
+    host_.loop_.watch(child_.output.get(), EPOLLIN, output_ready_);
+  }
 }
 
 void Process::ignore_output() {
@@ -141,16 +166,16 @@ void Process::on_output_ready() {
   read_output();
   // A process may have ended while paused. Then nothing else reads the rest.
   if (ended_) {
-    for (int i = 0; i < kLastReadsMax && child_.output.valid() && !paused_ && read_output(); ++i) {
+    for (int i = 0; i < kLastReadsMax && child_.output.valid() && reads_output() && read_output(); ++i) {
     }
-    if (!paused_) end_output();
+    if (reads_output()) end_output();
   }
   finish_if_over();
 }
 
 void Process::end_output() {
   if (!child_.output.valid()) return;
-  if (!paused_) host_.loop_.forget(child_.output.get(), output_ready_);
+  if (reads_output()) host_.loop_.forget(child_.output.get(), output_ready_);
   child_.output.reset();
   handler_->on_output_end();
 }
@@ -199,12 +224,12 @@ void Process::on_ended() {
   drop_input();
   for (int i = 0; i < kLastReadsMax && child_.errors.valid(); ++i) read_errors();
   end_errors();
-  if (child_.output.valid() && !paused_) on_output_ready();
+  if (child_.output.valid() && reads_output()) on_output_ready();
   finish_if_over();
 }
 
 void Process::finish_if_over() {
-  if (!ended_ || child_.output.valid() || handler_ == nullptr) return;
+  if (!ended_ || child_.output.valid() || held_ > 0 || handler_ == nullptr) return;
   if (ignored_ > 0) base::log_warn(log_members_, "agent-output ignored_bytes={}", ignored_);
   exit_.last_words = errors_.last_words();
   exit_.errors = errors_.text();

@@ -68,6 +68,10 @@ class Process : public std::enable_shared_from_this<Process> {
   // While paused, output waits in the pipe, and the process blocks when the pipe is full.
   void pause_output();
   void resume_output();
+  // While held, whether also paused or not, the handler gets no further output, no end of it and no exit.
+  // Each hold needs a release.
+  void hold_output();
+  void release_output();
   // From now on output is read and discarded.
   void ignore_output();
 
@@ -86,6 +90,8 @@ class Process : public std::enable_shared_from_this<Process> {
   void on_ended();
   bool read_output();
   void end_output();
+  bool reads_output() const { return !paused_ && held_ == 0; }
+  void watch_output(bool did_read);
   bool read_errors();
   void end_errors();
   void drop_input();
@@ -107,6 +113,7 @@ class Process : public std::enable_shared_from_this<Process> {
   bool input_watched_ = false;
   bool closing_input_ = false;
   bool paused_ = false;
+  int held_ = 0;
   bool ignoring_ = false;
   bool ended_ = false;
   ProcessExit exit_;

@@ -83,7 +83,7 @@ ProcessHost::~ProcessHost() {
     process->handler_ = nullptr;
     if (running.group) groups_->end(*running.group);
   }
-  file_work_.stop();  // now, because its work posts to the loop
+  slow_work_.stop();  // now, because its work posts to the loop
   for (int look = 0; adopts_orphans_ && look < kLastLooks && kill_orphans(inherited_); ++look) {
     std::this_thread::sleep_for(kOrphansAgain);
   }

@@ -1,6 +1,6 @@
 // ProcessHost: the thread that drives the processes of all agents.
 //
-// Threads: `post`, `after`, `file_work` and `process_count` from any; `launch` on the host's own.
+// Threads: `post`, `after`, `slow_work` and `process_count` from any; `launch` on the host's own.
 // Lifetime: outlives every executor, Execution and sink that uses it. Its destructor kills and reaps the
 // remaining processes.
 //
@@ -56,9 +56,9 @@ class ProcessHost {
   base::Result<std::shared_ptr<Process>> launch(const Command& command, base::LogMembers log_members,
                                                 std::shared_ptr<ProcessHandler> handler);
 
-  // The pool that writes and removes turns' files, because the host's own thread must not wait for the
-  // disk.
-  base::WorkerPool& file_work() { return file_work_; }
+  // The pool for what would block the host's own thread: turns' files, because it must not wait for the disk,
+  // and long lines.
+  base::WorkerPool& slow_work() { return slow_work_; }
 
   // The number of processes that were started and not yet reaped.
   std::size_t process_count() const { return count_; }
@@ -72,7 +72,7 @@ class ProcessHost {
 
   const bool adopts_orphans_;
   std::unordered_set<pid_t> inherited_;  // children that existed before, inherited across `exec`
-  base::WorkerPool file_work_{"agent-files", 2, 1'000'000};  // outlives the loop's callbacks
+  base::WorkerPool slow_work_{"agent-work", 2, 1'000'000};  // outlives the loop's callbacks
   base::EventLoop loop_;
   std::atomic<std::size_t> count_{0};
   // For the loop's thread only, or after it has ended.

@@ -13,7 +13,7 @@ TextTurn::~TextTurn() {
   if (files_ == nullptr) return;
   files_->stop();
   // Whether the pool runs this or refuses it, as it does at the host's end, the files are removed.
-  [[maybe_unused]] const bool queued = facts_->host.file_work().try_submit([files = std::move(files_)] {});
+  [[maybe_unused]] const bool queued = facts_->host.slow_work().try_submit([files = std::move(files_)] {});
 }
 
 void TextTurn::begin() {
@@ -32,7 +32,7 @@ void TextTurn::write_files() {
       if (const auto self = turn.lock()) self->on_files(written);
     });
   };
-  if (facts_->host.file_work().try_submit(write)) return;
+  if (facts_->host.slow_work().try_submit(write)) return;
   facts_->host.after(ProcessHost::kLaunchRetry, [turn] {
     if (const auto self = turn.lock()) self->begin();
   });

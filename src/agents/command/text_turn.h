@@ -3,7 +3,7 @@
 // The program reads the message's text from standard input, up to the end of input; the text ends with a
 // newline. The message's data and files become files, whose paths are appended to its arguments; a file given
 // only by URL is rejected. The program's output is the reply. Exit code 0 completes the turn, anything else
-// fails it. Cancel is SIGTERM. The host's file_work writes the files and removes them.
+// fails it. Cancel is SIGTERM. The host's slow_work writes the files and removes them.
 //
 // Threads, ownership: as CommandTurn.
 #pragma once

@@ -192,6 +192,10 @@ void Worker::on_output(std::string_view bytes) {
   if (!lines_.feed(bytes, [this](std::string_view one) { return take_line(one); })) {
     kill(line_too_long(facts_->settings));
   }
+  after_output();
+}
+
+void Worker::after_output() {
   release_touched();
   if (!not_ready_.empty()) process_->pause_output();
 }
@@ -221,10 +225,23 @@ void Worker::ask_ready(const std::shared_ptr<WorkerTurn>& turn) {
   if (!is_ready) not_ready_.insert(turn);
 }
 
-// Returns whether to take the next line.
+// Returns whether to take the next line now.
 bool Worker::take_line(std::string_view text) {
-  auto decoded = line::decode(text);
-  if (!decoded) return refuse_line(text, decoded.error());
+  if (text.size() <= kDecodedHere) return take(text, line::decode_any(text));
+  decode_apart(facts_->host, process_, std::string(text),
+               [weak = weak_from_this()](std::string_view long_one, line::Decoded decoded) {
+                 const auto worker = weak.lock();
+                 if (worker == nullptr || !worker->why_.empty()) return;  // it was killed meanwhile
+                 if (worker->take(long_one, std::move(decoded))) return worker->on_output({});
+                 worker->after_output();
+               });
+  return false;
+}
+
+// Returns whether to take the next line.
+bool Worker::take(std::string_view text, line::Decoded any) {
+  if (!any.line) return refuse_line(text, any);
+  line::AgentLine* const decoded = &*any.line;
   const auto found = turns_.find(decoded->turn);
   if (found == turns_.end()) return stray_line(decoded->turn);
   const std::shared_ptr<WorkerTurn> turn = found->second;
@@ -256,8 +273,9 @@ bool Worker::take_line(std::string_view text) {
   return usable();
 }
 
-bool Worker::refuse_line(std::string_view text, const base::Error& error) {
-  const std::string id = line::turn_of(text);
+bool Worker::refuse_line(std::string_view text, const line::Decoded& decoded) {
+  const std::string& id = decoded.refused_turn;
+  const base::Error& error = decoded.line.error();
   const auto found = turns_.find(id);
   if (found == turns_.end() && has_ended(id)) return stray_line(id);
   if (found == turns_.end()) {

@@ -98,8 +98,10 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void on_exit(const ProcessExit& exit) override;
 
  private:
+  void after_output();
   bool take_line(std::string_view line);
-  bool refuse_line(std::string_view line, const base::Error& error);
+  bool take(std::string_view text, line::Decoded any);
+  bool refuse_line(std::string_view text, const line::Decoded& decoded);
   bool stray_line(const std::string& turn);
   void write(WorkerTurn& turn, std::string line);
   void expect_output(const std::shared_ptr<WorkerTurn>& turn);

@@ -44,6 +44,31 @@ TEST_CASE("LineTurn: an echo agent streams text and ends with a message") {
   CHECK(bench.wait_processes(0));
 }
 
+TEST_CASE("LineTurn: a long line holds up only its own turn, whose further lines and end follow it") {
+  AgentBench bench;
+  bench.python(R"PY(
+import json, sys
+turn = json.loads(sys.stdin.readline())
+if turn["message"]["parts"][0]["text"] == "long":
+    print(json.dumps({"type": "text", "delta": "before "}))
+    print(json.dumps({"type": "text", "delta": "x" * 1_000_000}))
+    print(json.dumps({"type": "text", "delta": " after"}))
+sys.stdout.write(json.dumps({"type": "done", "message": "y" * 1_000_000}))
+)PY");
+  test::HeldSlowWork held(bench.host);
+  held.wait_held();
+  const auto running = bench.start(AgentBench::turn_of("long"));
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.all_text() == "before "; }));
+  held.release();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->all_text() == "before " + std::string(1'000'000, 'x') + " after");
+  const auto* done = running.sink->outcome_as<agents::Done>();
+  REQUIRE(done != nullptr);
+  REQUIRE(done->message);
+  CHECK(task::text_of(*done->message).size() == 1'000'000);
+  CHECK(bench.wait_processes(0));
+}
+
 TEST_CASE("LineTurn: the agent runs in its folder, with only the passed-on and its own variables") {
   setenv("PROBE_SECRET", "hidden", 1);
   setenv("PROBE_PLAIN", "seen", 1);

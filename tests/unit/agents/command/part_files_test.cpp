@@ -43,29 +43,6 @@ task::Message message_of(int files, const std::string& name = "a.txt") {
   return message;
 }
 
-// Blocks all file-work threads of a host until it is released or destroyed.
-class HeldFileWork {
- public:
-  explicit HeldFileWork(agents::ProcessHost& host) {
-    for (int i = 0; i < 2; ++i) {
-      REQUIRE(host.file_work().try_submit([released = released_, held = held_] {
-        ++*held;
-        while (!*released) std::this_thread::yield();
-      }));
-    }
-  }
-  ~HeldFileWork() { release(); }
-  void release() { *released_ = true; }
-  // Waits until all these threads are blocked.
-  void wait_held() const {
-    while (*held_ < 2) std::this_thread::yield();
-  }
-
- private:
-  const std::shared_ptr<std::atomic<bool>> released_ = std::make_shared<std::atomic<bool>>(false);
-  const std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
-};
-
 }  // namespace
 
 TEST_CASE("PartFiles: a message with more files than allowed is refused before any is written") {
@@ -127,7 +104,7 @@ TEST_CASE(
   const OwnTemporaryFolder folder;
   bench.settings.io = agents::AgentSettings::Io::text;
   bench.shell("echo started");
-  HeldFileWork held(bench.host);
+  test::HeldSlowWork held(bench.host);
   agents::Turn turn = AgentBench::turn_of("text", "turn-with-files");
   turn.message = message_of(10);
   auto with_files = bench.start(std::move(turn));
@@ -139,7 +116,7 @@ TEST_CASE(
   CHECK(bench.wait_processes(0));
   held.release();
   // Once both threads are blocked again, they have done all earlier work.
-  HeldFileWork behind(bench.host);
+  test::HeldSlowWork behind(bench.host);
   behind.wait_held();
   CHECK(bench.host.process_count() == 0);
   CHECK(with_files.sink->all_text().empty());

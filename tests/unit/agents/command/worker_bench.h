@@ -46,6 +46,13 @@ for line in sys.stdin:
     elif text == "unknown":
         say(turn, type="dance")
         say(turn, type="done")
+    elif text == "long":
+        for piece in ("before ", "x" * 1_000_000, " after"):
+            say(turn, type="text", delta=piece)
+        say(turn, type="done")
+    elif text == "long unknown":
+        say(turn, type="dance", steps="x" * 1_000_000)
+        say(turn, type="done")
     elif text == "disorder":
         say(turn, type="step", name="s", phase="finish")
         say(turn, type="text", delta="late")

@@ -28,6 +28,14 @@ TEST_CASE("Worker: one process runs many turns") {
   CHECK(bench.host.process_count() == 1);
 }
 
+TEST_CASE("Worker: long lines are taken in their order, and one that is refused fails its turn alone") {
+  WorkerBench bench;
+  CHECK(bench.work("long")->all_text() == "before " + std::string(1'000'000, 'x') + " after");
+  CHECK(bench.work("long unknown")->ending().find("unknown type \"dance\"") != std::string::npos);
+  CHECK(bench.work("x")->ending() == "done");
+  CHECK(bench.host.process_count() == 1);
+}
+
 TEST_CASE("Worker: the first process starts with the first turn, a second one while the first is busy") {
   WorkerBench bench(2);
   bench.executor();
