@@ -91,6 +91,10 @@ http::Reply Pipeline::connection_error(const http::Request& request, int status,
   if (find_operators(request).row != nullptr) return operator_error(request, status, reason);
   http::Reply reply = protocol_error(request, status, reason);
   for (auto& header : cors_headers(services_.options, request)) reply.headers.push_back(std::move(header));
+  // The head may have been given up before its Origin came. These errors tell nothing that a page may not
+  // read.
+  const bool is_cut = (status == 431 || status == 408) && request.header("Origin").empty();
+  if (is_cut && services_.options.cors) reply.headers.emplace_back("Access-Control-Allow-Origin", "*");
   return reply;
 }
 

@@ -245,6 +245,10 @@ TEST_CASE("Pipeline: a connection error has its path's form, and allowed pages m
   request.headers.back().second = "https://other.example";
   CHECK(may_read(at("POST", agent + "/", 413)) == 0);
   CHECK(at("POST", agent + "/", 413).headers.empty());
+  request.headers.pop_back();
+  const std::vector<std::pair<std::string, std::string>> any{{"Access-Control-Allow-Origin", "*"}};
+  CHECK(at("POST", agent + "/message:send", 431).headers == any);
+  CHECK(at("POST", agent + "/", 413).headers.empty());
 }
 
 TEST_CASE("Pipeline: without operators, or for another host, the operator API's errors have its form") {
