@@ -36,8 +36,10 @@ std::string python_place(std::string_view line) {
   return std::string(line.substr(kFile.size(), number - kFile.size())) + ":" + std::string(digits);
 }
 
-// In Node, lines are "    at answer (/agents/mine/agent.js:14:9)" or without the name and parentheses.
+// In Node, lines are "    at answer (/agents/mine/agent.js:14:9)" or without the name and parentheses. The
+// last one ends with " {" if the error has members.
 std::string node_place(std::string_view line) {
+  if (line.ends_with(" {")) line.remove_suffix(2);
   const std::size_t begin = line.find_last_of("( ");
   std::string_view place = line.substr(begin + 1);
   if (place.ends_with(')')) place.remove_suffix(1);
