@@ -1,11 +1,10 @@
 #include "agents/command/io_guess.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <fstream>
 
 #include "agents/command/from_agent.h"
+#include "json/pattern.h"
 
 namespace baton::agents {
 namespace {
@@ -33,12 +32,13 @@ std::string source_of(const std::vector<std::string>& command, const fs::path& f
 // language, or uses a library that writes it. "type" and "text" alone are no sign: other programs have
 // them in their JSON, too.
 bool knows_lines(const std::string& source) {
-  // RE2, because the library's own regular expressions recurse for each character. Sources need not be UTF-8.
-  static const RE2 kSign(
-      "type[\"'\\\\]*\\s*(:|=|=>|,)\\s*[\"'\\\\]+(done|fail|reject|ask|auth)\\b|"
-      "(import|from) baton\\b|require\\([\"']baton[\"']\\)|from [\"']baton[\"']|baton/index",
-      RE2::Latin1);
-  return RE2::PartialMatch(source, kSign);
+  // Not by the library's own regular expressions, which recurse for each character.
+  static const json::Pattern kSign =
+      json::Pattern::compile(
+          "type[\"'\\\\]*\\s*(:|=|=>|,)\\s*[\"'\\\\]+(done|fail|reject|ask|auth)\\b|"
+          "(import|from) baton\\b|require\\([\"']baton[\"']\\)|from [\"']baton[\"']|baton/index")
+          .value();
+  return kSign.matches(source);
 }
 
 }  // namespace
