@@ -253,9 +253,9 @@ milliseconds Follower::pause_time() const {
 // again or subscribes.
 std::optional<CallError> Follower::hopeless(const StreamEnd& end) {
   if (broken_) return broken_;
-  constexpr int kNotImplemented = 501;
+  constexpr int kHasNoStreams = 501;
   const bool is_refused =
-      plan_.has_other_way && sending_ && !heard_ && end.error && end.error->status == kNotImplemented;
+      plan_.has_other_way && sending_ && !heard_ && end.error && end.error->status == kHasNoStreams;
   const bool lost = !end.error || (end.error->lost && !is_refused);
   const bool new_to_server = !sending_ && !heard_ && plan_.may_send_again && plan_.dialect->names_tasks();
   if (!lost && new_to_server && end.error->rpc_code == protocol::a2a::kTaskNotFound) {
