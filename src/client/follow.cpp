@@ -150,9 +150,10 @@ FollowStep Follower::pause() {
     silent_since_ = hooks_.now();
     delay_ = kDelayFirst;
   }
-  if (gave_up()) return finish(lost(last_));
+  const CallError why = broken_ ? *broken_ : lost(last_);
+  if (gave_up()) return finish(why);
   // Reports once for each period without contact.
-  if (hooks_.on_trouble && delay_ == kDelayFirst) hooks_.on_trouble(lost(last_).text);
+  if (hooks_.on_trouble && delay_ == kDelayFirst) hooks_.on_trouble(why.text);
   return wait_for(pause_time());
 }
 

@@ -385,6 +385,11 @@ TEST_CASE("Follow: an invalid event of a subscription, or an invalid task, is fo
   both.task_now = R"({"id":"t"})";
   CHECK(both.run(plan).state == task::State::completed);
   CHECK(both.requests.size() == 2);
+
+  Script ever;
+  ever.connections.assign(100, invalid);
+  ever.task_now = R"({"id":"t"})";
+  CHECK(ever.run(plan).error.value().text.starts_with("the stream contained an invalid event"));
 }
 
 }  // namespace
