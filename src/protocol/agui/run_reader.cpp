@@ -281,7 +281,8 @@ void RunReader::remember(const task::ToolCall& call) {
   if (made_.size() > kMadeMax) made_.pop_front();
 }
 
-// An interrupt may name the call that it is about, instead of showing it.
+// An interrupt may name the call that it is about, instead of showing it. Not for each of very many: the text
+// of one call would take the memory of all.
 void RunReader::show_call(Value one, Interrupt& interrupt) const {
   const std::string id = call_id(one).str();
   const auto call = std::ranges::find(made_, id, &task::ToolCall::id);
@@ -387,7 +388,7 @@ void RunReader::take_end(Value event, Pieces& out) {
   const auto add = [&](Value one) {
     Interrupt interrupt = interrupt_in(one);
     if (interrupt.id.empty()) return;
-    show_call(one, interrupt);
+    if (end.interrupts.size() < kMadeMax) show_call(one, interrupt);
     end.interrupts.push_back(std::move(interrupt));
   };
   if (outcome.is_object() && kind == "interrupt") {

@@ -386,6 +386,12 @@ TEST_CASE("RunReader: an interrupt that names a tool call shows what is called")
                   {"id":"1","function":{"name":"pay","arguments":"{}"}}]}]})",
               end("")});
   CHECK(about(shown) == R"({"tool":"pay","arguments":{}})");
+  Bench many;
+  std::string others;
+  for (int i = 0; i < 1'000; ++i) others += R"(},{"id":"i","toolCallId":"1")";
+  many.take({call, end(others)});
+  CHECK(many.reader.end()->interrupts.size() == 1'001);
+  CHECK(many.reader.end()->interrupts.back().about.empty());
 }
 
 TEST_CASE("RunReader: anything but an event is refused") {
