@@ -270,10 +270,11 @@ void RunReader::end_call(const std::string& id, Pieces& out) {
   out.push_back(EventBody{std::move(made)});
 }
 
-// Keeps the call for an interrupt that names it. Arguments that are too long to show are cut off.
+// Keeps the call for an interrupt that names it, in place of an earlier one with its id. Arguments that are
+// too long to show are cut off.
 void RunReader::remember(const task::ToolCall& call) {
-  const bool is_known = std::ranges::find(made_, call.id, &task::ToolCall::id) != made_.end();
-  if (is_known || call.id.size() + call.name.size() > kMadeNamesMax) return;
+  std::erase_if(made_, [&](const task::ToolCall& earlier) { return earlier.id == call.id; });
+  if (call.id.size() + call.name.size() > kMadeNamesMax) return;
   const std::string& text = call.arguments.text;
   const bool is_short = text.size() <= kMadeArgumentsMax;
   const std::string shown(is_short ? "" : json::string_of(base::beginning_of(text, kMadeArgumentsMax)));

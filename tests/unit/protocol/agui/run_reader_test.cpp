@@ -376,6 +376,11 @@ TEST_CASE("RunReader: an interrupt that names a tool call shows what is called")
   CHECK(about(bare) == R"({"tool":"pay","arguments":{"sum":9}})");
   more.take({call, end(R"(,"metadata":{"tool":"Pay","risk":"high"})")});
   CHECK(about(more) == R"({"tool":"pay","arguments":{"sum":9},"risk":"high"})");
+  Bench again;
+  again.take({call, R"({"type":"TOOL_CALL_CHUNK","toolCallId":"2","toolCallName":"look","delta":"{}"})",
+              R"({"type":"TOOL_CALL_CHUNK","toolCallId":"1","toolCallName":"pay","delta":"{\"sum\":99}"})",
+              end("")});
+  CHECK(about(again) == R"({"tool":"pay","arguments":{"sum":99}})");
   over.take({call, result, end("")});
   CHECK(about(over).empty());
   const std::string text(50'000, 'x');
