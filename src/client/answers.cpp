@@ -155,14 +155,20 @@ bool StreamReading::deliver(const Event& event) {
   return result && on_event_(event.number, *result);
 }
 
-// Whether the event has a name of its own and says nothing that the protocol knows.
+// Whether the event has a name of its own and says nothing that the protocol knows. An update that is invalid
+// is not passed over: what it says would be lost.
 bool StreamReading::is_unknown(const protocol::SseEvent& event) const {
   if (!protocol::has_own_name(event)) return false;
   const auto document = json::Document::parse_view(event.data);
   if (!document || !document->root()["error"].missing() || !document->root()["result"].missing())
     return false;
   const auto answer = dialect_->read_answer(document->root(), true);
-  return !answer || !dialect_->read_update(answer->result);
+  if (!answer) return true;
+  constexpr const char* kUpdates[] = {
+      "task", "statusUpdate", "status_update", "artifactUpdate", "artifact_update", "message", "msg"};
+  const bool is_update =
+      std::ranges::any_of(kUpdates, [&](const char* name) { return answer->result[name].is_object(); });
+  return !is_update && !dialect_->read_update(answer->result);
 }
 
 // Returns the result's text in the event. The parsed document is freed first, because the reader of the

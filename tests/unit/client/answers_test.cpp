@@ -81,6 +81,20 @@ TEST_CASE("Answers: a stream passes over what is no event of the protocol, and s
   }
 }
 
+TEST_CASE("Answers: an update under a name of its own is not passed over because it is invalid") {
+  const auto dialect = protocol::a2a::client_dialect(task::ProtocolVersion::v1_0, protocol::Binding::rest);
+  std::vector<std::string> results;
+  StreamReading reading(dialect, false, [&](std::int64_t, std::string_view result) {
+    results.emplace_back(result);
+    return true;
+  });
+  const std::string invalid = R"({"artifactUpdate":{"artifact":{"parts":7}}})";
+  std::vector<StreamReading::Event> events;
+  CHECK(reading.feed("event: update\ndata: " + invalid + "\n\nevent: beat\ndata: {\"time\":1}\n\n", events));
+  for (const StreamReading::Event& event : events) CHECK(reading.deliver(event));
+  CHECK(results == std::vector<std::string>{invalid});
+}
+
 TEST_CASE("Answers: an error that says the server is busy, by its status or its code, may pass") {
   struct Row {
     int status;
