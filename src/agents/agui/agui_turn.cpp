@@ -253,8 +253,9 @@ class AguiTurn : public LoopTurn<AguiTurn> {
   // Tells what was decoded. Returns why the answer is refused; empty: it is not.
   std::string tell() {
     auto pieces = std::exchange(decoded_, {});
-    if (!pieces && !is_memory_short_ && is_unknown(event_)) return {};
+    const bool is_passed_over = !pieces && !is_memory_short_ && is_unknown(event_);
     if (event_.data.size() > kRunDecodedHere) event_ = {};
+    if (is_passed_over) return {};
     if (!pieces) {
       const bool is_large = is_memory_short_ || pieces.error().code == base::ErrorCode::too_large;
       return (is_large ? "the remote agent's answer was rejected: "
