@@ -30,7 +30,7 @@ int status_in(std::int64_t code) {
   return is_status && may_pass(static_cast<int>(code)) ? static_cast<int>(code) : 0;
 }
 
-// Returns whether the server, or what stands before it, has given up for now. The protocol's own "internal
+// Returns whether the server, or a proxy before it, has given up for now. The protocol's own "internal
 // error" is the agent's answer. But gateways use it, too, and limiters any code.
 bool may_pass_later(int status, std::int64_t code) {
   constexpr std::int64_t kInternalError = -32603, kServerError = -32000;
@@ -156,7 +156,7 @@ bool StreamReading::deliver(const Event& event) {
 }
 
 // Whether the event has a name of its own and says nothing that the protocol knows. An update that is invalid
-// is not passed over: what it says would be lost.
+// is not passed over: its content would be lost.
 bool StreamReading::is_unknown(const protocol::SseEvent& event) const {
   if (!protocol::has_own_name(event)) return false;
   const auto document = json::Document::parse_view(event.data);

@@ -194,7 +194,7 @@ class ModelTurn : public LoopTurn<ModelTurn> {
       if (std::exchange(is_imageless_, false)) *model_->no_images_until = Clock::now() + kNoImagesFor;
       return take(answer);
     }
-    // What an answer that broke off has cost counts, too.
+    // The tokens of an answer that broke off count, too.
     if (answer.has_usage()) log_usage(answer);
     // Relays may answer 500 to what the server behind them refuses.
     const bool is_refused = end.kind == CallKind::refused || end.status == 500;

@@ -278,7 +278,7 @@ tl::expected<Request, Refusal> read_request(Value root, const Head& head) {
   request.is_modern = says_version || (!negotiates && !head.version.empty() && !is_legacy(head.version));
   if (request.is_modern && !says_version && head.version != kModern)
     return refuse(request.id, {kInvalidRequest, "MCP-Protocol-Version: is not known", 400});
-  // Notifications need not say what every request says.
+  // Notifications may leave out the members of _meta that requests must have.
   const bool is_notification = id.missing() && !request.is_response;
   if (request.is_modern && !is_notification) {
     if (auto failure = check_modern(request, head)) return refuse(request.id, std::move(*failure));

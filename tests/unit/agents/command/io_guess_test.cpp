@@ -35,7 +35,7 @@ TEST_CASE("IoGuess: the first turn that decides counts") {
   CHECK_FALSE(guess.is_open());
 }
 
-TEST_CASE("IoGuess: a source is searched whatever it contains, a million spaces included") {
+TEST_CASE("IoGuess: a source of any bytes is searched, a million spaces included") {
   const test::TempFolder folder;
   folder.write("lines.py", "\xff\nprint(json.dumps({'type':   'done'}))\n");
   folder.write("spaces.py", "{'type'" + std::string(1 << 20, ' ') + "\n");
