@@ -293,8 +293,10 @@ export const chatForm = {
       properties: {
         note: { anyOf: [{ type: "string" }, { type: "null" }] },
         zone: { $ref: "#/$defs/Zone" },
+        pace: { enum: ["slow", null], title: "Pace" },
         next: { anyOf: [{ $ref: "#/$defs/Stop" }, { type: "null" }] },
       },
+      required: ["pace"],
       $defs: {
         Zone: { enum: ["a", "b", "c", "d", "e"], title: "Zone" },
         Stop: { type: "object", properties: { at: { type: "integer" } }, required: ["at"] },
@@ -302,9 +304,10 @@ export const chatForm = {
     };
     await says(page, line({ type: "ask", message: "And where?", schema: named }));
     await page.fill(".question-box form input[type=text]", "plainly");
-    await page.selectOption(".question-box form select", { label: "e" });
+    await page.getByLabel("Zone").selectOption({ label: "e" });
+    await page.locator(".question-box label", { hasText: "null" }).click();
     await page.click(".question-box >> text=Answer");
-    await sees(page, ".theirs", 'The answer was [{"note": "plainly", "zone": "e"}]');
+    await sees(page, ".theirs", 'The answer was [{"note": "plainly", "zone": "e", "pace": null}]');
     // A pattern that is not anchored matches a part of the text.
     const code = { type: "object", properties: { code: { type: "string", pattern: "^[A-Z]{3}" } }, required: ["code"] };
     await says(page, line({ type: "ask", message: "Which code?", schema: code }));

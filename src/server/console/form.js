@@ -240,7 +240,8 @@ function group(name, schema, isRequired) {
       /** @type {Record<string, unknown>} */
       const out = {};
       for (const { member, field, empty } of members) {
-        const value = field.value() ?? empty;
+        const given = field.value(); // null may be chosen
+        const value = given === undefined ? empty : given;
         if (value !== undefined) out[member] = value;
       }
       const isEmpty = Object.values(out).every((one) => one === false || (Array.isArray(one) && one.length === 0));
