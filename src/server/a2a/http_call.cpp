@@ -109,7 +109,7 @@ void run_or_refuse(const HttpCallPtr& call, Operation operation, base::Result<Re
   call->streams = answers_with_stream(operation);
   const bool is_download = operation == Operation::artifact_bytes || operation == Operation::message_bytes;
   if (!request) return call->refuse(request.error());
-  // The refusal of a token that lacks the scope names what that token has.
+  // The refusal of a token that lacks the scope names the scopes of that token.
   if (!is_download && row_of(operation).allows(call->scopes)) call->forget_request();
   run(CallPtr(call), operation, std::move(*request));
 }

@@ -25,7 +25,7 @@ function isSchema(data) {
   return typeof data?.schema === "object" && data.schema !== null && Object.keys(data).length === 1;
 }
 
-/** What people read of a question: all but its schema. The address where access is given is a link.
+/** The parts of a question that people read: all but its schema. The address where access is given is a link.
  * @param {Part[]} parts
  * @param {import("./chat-api.js").Agent} agent */
 export const wordsOf = (parts, agent) =>

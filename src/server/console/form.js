@@ -27,11 +27,11 @@ function labelled(name, schema, required, input) {
   return h("div", { class: "field" }, h("label", { for: input.id }, title, required ? " *" : null), input, about);
 }
 
-// References may multiply. What is beyond so many fields is written as JSON, and so is a type within itself.
+// References may multiply. Fields beyond so many are written as JSON, and so is a type within itself.
 const fieldsMost = 200;
 const stepsMost = 8;
 
-/** What a reference (`#/$defs/Name`) names.
+/** The schema that a reference (`#/$defs/Name`) names.
  * @param {Schema} root
  * @param {string} reference
  * @returns {Schema | undefined} */
@@ -228,7 +228,7 @@ function group(name, schema, isRequired) {
   const required = new Set(isRequired ? schema.required : []);
   const members = Object.entries(schema.properties ?? {}).map(([member, inner]) => ({
     member,
-    // What is left empty is null where it must be there.
+    // A member that is left empty is null where it must be there.
     empty: inner.isNullable && required.has(member) ? null : undefined,
     field: fieldFor(member, inner, required.has(member) && !inner.isNullable),
   }));

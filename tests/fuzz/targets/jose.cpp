@@ -34,7 +34,7 @@ void jws(std::string_view input) {
   require_same(again->payload, input, "a payload changes on its way");
 }
 
-// Keys that were read verify with an algorithm of theirs, and read back from what is published of them.
+// Keys that were read verify with an algorithm of theirs, and can be read again as they are published.
 void jwk_set(std::string_view input) {
   for (const auto& set : {jose::read_jwk_set(input), jose::read_public_keys(std::string(input))}) {
     if (!set) continue;
