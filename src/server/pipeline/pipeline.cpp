@@ -414,7 +414,7 @@ std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& reques
   }
   if (!tried) {
     const bool has_token = error.code == base::ErrorCode::permission_denied;
-    note_refusal(request, has_token ? "its token is not valid for this agent" : "it has no valid token");
+    note_refusal(request, has_token ? "its token is valid, but not for this" : "it has no valid token");
     return std::chrono::milliseconds(0);
   }
   return wrong_tokens_.noted(client_address(services_.options, request), error.for_log,
