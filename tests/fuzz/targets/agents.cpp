@@ -12,7 +12,7 @@ namespace {
 
 void line(std::string_view input) {
   const auto read = agents::line::decode(input);
-  static_cast<void>(agents::line::turn_of(input));
+  static_cast<void>(agents::line::decode_any(input));
   if (!read) return;
   const auto& message = read->message;
   if (const auto* text = std::get_if<agents::line::Text>(&message))

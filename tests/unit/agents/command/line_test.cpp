@@ -216,8 +216,8 @@ TEST_CASE("line: the error names the problem of a wrong line") {
   CHECK(why(R"({"type":"fail"})") == "fail: \"error\" is missing");
   const std::string odd = std::string(63, 'x') + "\u20ac";
   CHECK(why(R"({"type":")" + odd + "\"}") == "unknown type \"" + std::string(63, 'x') + "\"");
-  CHECK(line::turn_of(R"({"type":"sing","turn":"t"})") == "t");
-  CHECK(line::turn_of("nonsense").empty());
+  CHECK(line::decode_any(R"({"type":"sing","turn":"t"})").refused_turn == "t");
+  CHECK(line::decode_any("nonsense").refused_turn.empty());
 }
 
 TEST_CASE("line: reasoning, custom events, activities and usage are read") {
