@@ -1,10 +1,10 @@
 // Drives the real program (BATON_PROGRAM) with real clients: three generations of the official A2A SDK, over every
 // transport that both the SDK and the agent's card support; three generations of AG-UI's client; a strict reader of
-// streams for AG-Kit, Agent API and Agent Server; two lines of MCP's SDK, its client of tasks and its conformance kit; and
-// OpenAI's client and the AI SDK. The SDK's signatures of cards and the library of Standard Webhooks check ours. Agents of
-// the SDK, MCP's SDK as servers of tools, and a model's server run behind the program. In the ring "whole" (BATON_RING),
-// each version and transport has only the newest client made for it. INTEROP_REPORT and CHAT_REPORT name JSON files for
-// the results.
+// streams for AG-Kit, Agent API and Agent Server; two lines of MCP's SDK, its client of tasks, its Inspector and its
+// conformance kit; and OpenAI's client and the AI SDK. The SDK's signatures of cards and the library of Standard
+// Webhooks check ours. Agents of the SDK, MCP's SDK as servers of tools, and a model's server run behind the program.
+// In the ring "whole" (BATON_RING), each version and transport has only the newest client made for it. INTEROP_REPORT
+// and CHAT_REPORT name JSON files for the results.
 import { webcrypto } from "node:crypto";
 import { Receiver } from "./lib/receiver.mjs";
 import { Server } from "./lib/server.mjs";
