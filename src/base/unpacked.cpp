@@ -231,13 +231,14 @@ fs::path cache_folder() {
   };
   if (const fs::path given = variable("XDG_CACHE_HOME"); !given.empty()) return given / "baton";
   const fs::path home = variable("HOME");
-  return home.empty() ? home : home / ".cache/baton";
+  std::error_code ignored;
+  return fs::is_directory(home, ignored) ? home / ".cache/baton" : fs::path();
 }
 
 const Result<Unpacked>& unpacked() {
   static const Result<Unpacked> once = []() -> Result<Unpacked> {
     const fs::path cache = cache_folder();
-    if (cache.empty()) return unpack_for_now("neither HOME nor XDG_CACHE_HOME is set");
+    if (cache.empty()) return unpack_for_now("XDG_CACHE_HOME is not set, and HOME is no folder");
     auto made = unpack(files_to_unpack(), cache);
     return made ? made : unpack_for_now(made.error().for_caller);
   }();

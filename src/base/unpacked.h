@@ -34,7 +34,8 @@ struct Unpacked {
 // another user could change the files; `for_caller` names the path and the reason.
 Result<Unpacked> unpack(const FileTexts& files, const std::filesystem::path& cache);
 
-// Returns $XDG_CACHE_HOME/baton, or ~/.cache/baton; an empty path if neither variable is an absolute path.
+// Returns $XDG_CACHE_HOME/baton, or ~/.cache/baton; an empty path if neither variable is an absolute path. A
+// home that is not there is none: services of Debian have /nonexistent.
 std::filesystem::path cache_folder();
 
 // The folder with this program's files. The first call unpacks them; without a safe cache folder, to a new

@@ -187,19 +187,24 @@ TEST_CASE("files_to_unpack: the libraries, the shipped agents and the schemas") 
   CHECK_FALSE(files.contains("agent-cards/templates/python/echo.py"));
 }
 
-TEST_CASE("cache_folder: it is XDG_CACHE_HOME's, or else the home's; a relative path does not count") {
-  const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+TEST_CASE(
+    "cache_folder: it is XDG_CACHE_HOME's, or else the home's; a relative path or a home that is not there "
+    "does not count") {
+  const test::TempFolder home;
+  const std::string before = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
   unsetenv("XDG_CACHE_HOME");
-  setenv("HOME", "/people/ann", 1);
-  CHECK(base::cache_folder() == "/people/ann/.cache/baton");
+  setenv("HOME", home.path().c_str(), 1);
+  CHECK(base::cache_folder() == home.path() / ".cache/baton");
   setenv("XDG_CACHE_HOME", "cache", 1);
-  CHECK(base::cache_folder() == "/people/ann/.cache/baton");
+  CHECK(base::cache_folder() == home.path() / ".cache/baton");
   setenv("XDG_CACHE_HOME", "/var/cache/ann", 1);
   CHECK(base::cache_folder() == "/var/cache/ann/baton");
   unsetenv("XDG_CACHE_HOME");
+  setenv("HOME", (home.path() / "nobody").c_str(), 1);
+  CHECK(base::cache_folder().empty());
   unsetenv("HOME");
   CHECK(base::cache_folder().empty());
-  setenv("HOME", home.c_str(), 1);
+  setenv("HOME", before.c_str(), 1);
 }
 
 }  // namespace unpacked_test
