@@ -48,7 +48,7 @@ class Behaviour(a2a_case.A2aCase):
                 self.assertEqual((task.state, task.said), ("completed", ["hello"]))
 
     def test_send_to_an_ended_task(self):
-        """0.1 reopens it; 0.2 and 0.3 answer -32602, 1.0 -32004."""
+        """0.1 reopens its own, but not a task of another version; 0.2 and 0.3 answer -32602, 1.0 -32004."""
         for caller in self.all:
             with self.subTest(caller.name):
                 task = caller.send("end").id
@@ -56,6 +56,8 @@ class Behaviour(a2a_case.A2aCase):
                     self.assertEqual(caller.send("end again", task=task).texts, ["played: end again"])
                     continue
                 self.assert_refused(-32004 if caller.shape == "1.0" else -32602, caller.send, "more", task=task)
+                self.assert_refused(-32602, self.g1.send, "more", task=task)
+                self.assertEqual(self.g4.get(task).state, "completed")
 
     def test_send_with_an_unknown_task_id(self):
         for caller in self.all:

@@ -78,7 +78,9 @@ base::Result<void> check_task_accepts(const task::Submission& submission, const 
   if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
     return fail(ErrorCode::invalid_argument, "message.contextId: the task belongs to another context");
   }
-  if (task::is_terminal(head.state) && submission.when_ended == task::WhenEnded::refuse) {
+  // Only clients that name their tasks know that one may be reopened; for others its end is final.
+  const bool reopens = submission.when_ended == task::WhenEnded::reopen && submission.origin == head.origin;
+  if (task::is_terminal(head.state) && !reopens) {
     return fail(ErrorCode::unsupported, "the task has ended");
   }
   if (submission.budget && !task::is_terminal(head.state)) {

@@ -23,4 +23,17 @@ TEST_CASE("check_task_accepts: the refusal of an answer repeats only the beginni
   CHECK(refusal().size() < 300);
 }
 
+TEST_CASE("check_task_accepts: an ended task is reopened only by a client of the version that made it") {
+  task::TaskHead head;
+  head.state = task::State::completed;
+  task::Submission submission;
+  submission.origin = task::ProtocolVersion::v0_1;
+  submission.when_ended = task::WhenEnded::reopen;
+  const auto refused = engine::check_task_accepts(submission, head, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == base::ErrorCode::unsupported);
+  head.origin = submission.origin;
+  CHECK(engine::check_task_accepts(submission, head, {}));
+}
+
 }  // namespace message_checks_test
