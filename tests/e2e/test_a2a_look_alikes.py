@@ -213,7 +213,8 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual((last.state, last.final), ("input-required", True))
 
     def test_text_is_text_plain(self):
-        for modes in (["text"], ["text/plain"], ["image/png", "text"], ["application/json"], []):
+        for modes in (["text"], ["text/plain"], ["image/png", "text"], ["application/json"], [],
+                      ["Text/Plain; charset=utf-8"], ["text/*"]):
             for caller in (self.g3, self.g3_rest, self.g4, self.g4_rest):
                 with self.subTest(caller.name):
                     self.assertEqual(caller.send("end", wait=True, configuration={"acceptedOutputModes": modes}).state,

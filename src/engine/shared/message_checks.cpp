@@ -9,9 +9,16 @@
 namespace baton::engine {
 namespace {
 
-// "text" and "text/plain" are the same mode.
-std::string_view mode_of(std::string_view mode) {
-  return mode == "text" ? "text/plain" : mode;
+// The media type of a mode. "text" and "text/plain" are the same mode.
+std::string type_of(std::string_view mode) {
+  std::string type = base::essence_of(mode);
+  return type == "text" ? "text/plain" : type;
+}
+
+// Whether a media type is this range, or is in it: "image/png" is in "image/*" and "*/*".
+bool is_in(std::string_view range, std::string_view type) {
+  if (range == "*/*" || range == type) return true;
+  return range.ends_with("/*") && type.starts_with(range.substr(0, range.size() - 1));
 }
 
 }  // namespace
@@ -104,10 +111,12 @@ bool is_delayed(const task::TaskHead& head) {
 
 bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<std::string>& offered) {
   if (wanted.empty() || offered.empty()) return true;
-  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
-    return mode == "*/*" || std::any_of(offered.begin(), offered.end(), [&](const std::string& other) {
-             return mode_of(mode) == mode_of(other) || other == "*/*";
-           });
+  std::vector<std::string> types;
+  for (const std::string& mode : offered) types.push_back(type_of(mode));
+  return std::ranges::any_of(wanted, [&](const std::string& mode) {
+    const std::string want = type_of(mode);
+    return std::ranges::any_of(
+        types, [&](const std::string& type) { return is_in(want, type) || is_in(type, want); });
   });
 }
 

@@ -38,7 +38,8 @@ base::Result<void> check_task_accepts(const task::Submission& submission, const 
 // Whether the task's turn waits for the time that its send named.
 bool is_delayed(const task::TaskHead& head);
 
-// Whether the client accepts a media type that the agent offers. An empty list or "*/*" stands for any type.
+// Whether the client accepts a media type that the agent offers, whatever the parameters of both. An empty
+// list stands for any type, and both may have ranges such as "image/*".
 bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<std::string>& offered);
 
 }  // namespace baton::engine

@@ -36,4 +36,20 @@ TEST_CASE("check_task_accepts: an ended task is reopened only by a client of the
   CHECK(engine::check_task_accepts(submission, head, {}));
 }
 
+TEST_CASE("any_mode_matches: media types match without case and parameters, and ranges have their types") {
+  const std::vector<std::string> offered{"text/plain", "Application/JSON; charset=utf-8"};
+  for (const char* mode :
+       {"text", "Text/Plain;charset=utf-8", "text/*", "*/*", "application/json", "TEXT/*;q=0.5"}) {
+    CAPTURE(mode);
+    CHECK(engine::any_mode_matches({"image/png", mode}, offered));
+  }
+  for (const char* mode : {"image/png", "image/*", "text/html", "text/", "tex*", "application/*+json", ""}) {
+    CAPTURE(mode);
+    CHECK_FALSE(engine::any_mode_matches({mode}, offered));
+  }
+  CHECK(engine::any_mode_matches({"image/png"}, {"image/*"}));
+  CHECK(engine::any_mode_matches({}, offered));
+  CHECK(engine::any_mode_matches({"image/png"}, {}));
+}
+
 }  // namespace message_checks_test
