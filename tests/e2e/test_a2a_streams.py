@@ -83,14 +83,18 @@ class Streams(a2a_case.A2aCase):
             self.assertEqual(answer.status, status, answer.raw)
             self.assertIn("json", answer.headers.get_content_type())
 
-    def test_a_client_of_0_3_that_reads_streams_only_is_refused_in_one(self):
-        # EventSource libraries send the first value by default. The Python SDK 0.3.26 adds the second to its own.
-        # Lists, weights and a wildcard mean the same.
+    def test_a_client_that_reads_streams_only_is_refused_in_one(self):
+        # EventSource libraries and the SDKs of 1.0 for Go and C# send the first value. The Python SDK 0.3.26 adds the
+        # second to its own. Lists, weights and a wildcard mean the same.
         for accept in ("text/event-stream", "*/*, text/event-stream", "application/json;q=0.5,text/event-stream;q=0.9",
                        "text/event-stream; charset=utf-8"):
-            with self.subTest(accept):
-                shown = self.g3.open("subscribe", {"id": "unknown"}, {"Accept": accept}).rest()
-                self.assertEqual([(item.kind, item.raw["code"]) for item in shown], [("error", -32001)])
+            for caller in self.each(self.g3, self.g4):
+                with self.subTest(accept):
+                    shown = caller.open("subscribe", {"id": "unknown"}, {"Accept": accept}).rest()
+                    self.assertEqual([(item.kind, item.raw["code"]) for item in shown], [("error", -32001)])
+        reserved = {**self.g4.params("end"), "tenant": "v1"}
+        shown = self.g4.open("stream", reserved, {"Accept": "text/event-stream"}).rest()
+        self.assertEqual([(item.kind, item.raw["code"]) for item in shown], [("error", -32602)])
 
     def test_accept_that_prefers_json_or_leaves_it_open_is_refused_plainly(self):
         for accept in ("*/*", "text/event-stream;q=0.5, */*", "text/event-stream, application/json",

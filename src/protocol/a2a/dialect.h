@@ -51,8 +51,9 @@ class Rules {
     return task::is_terminal(state) || state == task::State::input_required;
   }
   // Whether a refused stream is answered with an error event over JSON-RPC if the request prefers an event
-  // stream, because the version's clients cannot handle a plain error.
-  bool refuses_in_stream() const { return !is_v0_1() && !is_v1(); }
+  // stream, because clients of the version cannot handle a plain error. Those of 1.0 in Go and C# read it as
+  // an empty stream.
+  bool refuses_in_stream() const { return !is_v0_1(); }
   // Whether a request about a task that a client of `origin` created is treated as one of the tasks era
   // (0.1). Such a request gets history and numbers only if it asks for them.
   bool is_of_tasks_era(task::ProtocolVersion origin) const {

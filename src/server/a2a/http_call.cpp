@@ -106,7 +106,6 @@ class SseItems final : public ItemWriter {
 }  // namespace
 
 void run_or_refuse(const HttpCallPtr& call, Operation operation, base::Result<Request> request) {
-  call->streams = answers_with_stream(operation);
   const bool is_download = operation == Operation::artifact_bytes || operation == Operation::message_bytes;
   if (!request) return call->refuse(request.error());
   // The refusal of a token that lacks the scope names the scopes of that token.

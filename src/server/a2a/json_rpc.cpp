@@ -128,6 +128,7 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
   const auto& speaks = dialect ? *dialect : (is_v1 ? protocol::a2a::v1_0() : protocol::a2a::v0_3());
   const auto call = std::make_shared<HttpCall>(std::move(exchange), std::move(by), speaks, Binding::json_rpc,
                                                std::move(rpc->id));
+  call->streams = protocol::a2a::answers_with_stream(method->operation);
   if (!asked) return call->refuse(asked.error());
   if (!dialect) {
     return call->refuse(

@@ -184,7 +184,7 @@ export const cardOf = async (agent, signal) => (await call(new URL(agent.card, l
 function post(agent, method, params, { signal, after, streams } = {}) {
   /** @type {Record<string, string>} */
   const headers = { "Content-Type": "application/json", "A2A-Version": "1.0" };
-  if (streams) headers.Accept = "text/event-stream";
+  if (streams) headers.Accept = "text/event-stream, application/json"; // JSON for a refusal.
   if (after !== undefined) headers["Last-Event-ID"] = String(after);
   const body = JSON.stringify({ jsonrpc: "2.0", id: newId(), method, params });
   return call(agent.path, { method: "POST", headers, body, signal });

@@ -268,6 +268,10 @@ TEST_CASE("A2A 1.0: a 1.0 stream begins with the task") {
   CHECK(first.starts_with(R"({"task":{"id":"t1","contextId":"c1",)"));
 }
 
+TEST_CASE("A2A 1.0: refusals are sent within the stream to clients that prefer one") {
+  CHECK(v1_0().refuses_in_stream());
+}
+
 TEST_CASE("A2A 1.0: members of earlier versions and members not in the proto are not written") {
   const task::ArtifactChunk chunk{rich_artifact(), true, true};
   const std::string all = task_shown(v1_0(), rich_task(task::State::completed)) +

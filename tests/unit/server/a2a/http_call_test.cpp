@@ -72,7 +72,7 @@ TEST_CASE("HttpCall: an answer, or a stream that is over, keeps its part of the 
   CHECK(exchange->answer.held != nullptr);
 }
 
-TEST_CASE("HttpCall: a stream of 0.3 begins for an error, but not for a token that lacks the scope") {
+TEST_CASE("HttpCall: a stream begins for an error from 0.2 on, but not for a token that lacks the scope") {
   test::EngineBench engine;
   agents::Agent agent;
   const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
@@ -81,16 +81,19 @@ TEST_CASE("HttpCall: a stream of 0.3 begins for an error, but not for a token th
   const server::Services services{engine.engine(), catalogue, options, readers, {}};
   http::Request request;
   request.headers.emplace_back("Accept", "text/event-stream");
-  const auto answer_to = [&](const base::Error& error) {
+  const auto answer_to = [&](const protocol::a2a::Dialect& dialect, const base::Error& error) {
     const auto exchange = std::make_shared<Exchange>(request);
     server::a2a::HttpCall call(exchange, server::Admitted{services, {&agent, false, {}, true}, {"ann"}},
-                               protocol::a2a::v0_3(), server::a2a::Binding::json_rpc, "1");
+                               dialect, server::a2a::Binding::json_rpc, "1");
     call.streams = true;
     call.refuse(error);
     return exchange->answer;
   };
-  CHECK(answer_to({base::ErrorCode::not_found, "x", {}}).body.starts_with("data: "));
-  const http::Reply refused = answer_to(server::lacks(server::Scope::send));
+  const base::Error not_found{base::ErrorCode::not_found, "x", {}};
+  CHECK(answer_to(protocol::a2a::v0_1(), not_found).body.starts_with("{"));
+  CHECK(answer_to(protocol::a2a::v0_3(), not_found).body.starts_with("data: "));
+  CHECK(answer_to(protocol::a2a::v1_0(), not_found).body.starts_with("data: "));
+  const http::Reply refused = answer_to(protocol::a2a::v0_3(), server::lacks(server::Scope::send));
   CHECK(refused.status == 403);
   CHECK(std::ranges::find(refused.headers, std::string("WWW-Authenticate"),
                           &std::pair<std::string, std::string>::first) != refused.headers.end());
