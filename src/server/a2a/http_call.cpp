@@ -32,6 +32,11 @@ void write_error(std::string& out, const ErrorForm& form, const base::Error& err
   protocol::a2a::write_rest_error_v0_3(out, error);
 }
 
+void add_retry_time(std::vector<std::pair<std::string, std::string>>& headers, const base::Error& error) {
+  const int seconds = protocol::retry_after_s(error.code);
+  if (seconds > 0) headers.emplace_back("Retry-After", std::to_string(seconds));
+}
+
 // Writes each answer as its version does.
 struct AnswerWriter {
   Writer& out;
@@ -130,9 +135,7 @@ http::Reply error_reply(const http::Request& head, const ErrorForm& form, const 
       content_type(head, form.rpc_id.empty() ? Binding::rest : Binding::json_rpc, form.is_v1);
   if (std::string challenge = challenge_of(error); !challenge.empty())
     reply.headers.emplace_back("WWW-Authenticate", std::move(challenge));
-  if (const int seconds = protocol::retry_after_s(error.code)) {
-    reply.headers.emplace_back("Retry-After", std::to_string(seconds));
-  }
+  add_retry_time(reply.headers, error);
   write_error(reply.body, form, error, named, status);
   return reply;
 }
@@ -191,7 +194,9 @@ void HttpCall::do_refuse(const base::Error& error, const task::TaskId& named) {
   if (may_stream && rules.refuses_in_stream() && wants_stream()) {
     std::string frames;
     items()->error_frame(frames, error, named);
-    return answer_stream(std::move(frames));
+    HeaderList all = headers();
+    add_retry_time(all, error);
+    return exchange_->reply_stream(std::move(all), std::move(frames));
   }
   refuse_as(protocol::a2a::rest_status(error), error, named);
 }

@@ -28,8 +28,9 @@ class Exchange final : public http::Exchange {
   std::string take_body() override { return {}; }
   void keep_only(std::initializer_list<std::string_view>) override { has_forgotten = true; }
   void reply(http::Reply reply) override { answer = std::move(reply); }
-  void reply_stream(std::vector<std::pair<std::string, std::string>>, std::string events,
+  void reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events,
                     std::shared_ptr<const void> held) override {
+    answer.headers = std::move(headers);
     answer.body = std::move(events);
     answer.held = std::move(held);
   }
@@ -93,10 +94,15 @@ TEST_CASE("HttpCall: a stream begins for an error from 0.2 on, but not for a tok
   CHECK(answer_to(protocol::a2a::v0_1(), not_found).body.starts_with("{"));
   CHECK(answer_to(protocol::a2a::v0_3(), not_found).body.starts_with("data: "));
   CHECK(answer_to(protocol::a2a::v1_0(), not_found).body.starts_with("data: "));
+  const auto has_header = [](const http::Reply& reply, const std::string& name) {
+    return std::ranges::count(reply.headers, name, &std::pair<std::string, std::string>::first) > 0;
+  };
+  const http::Reply busy = answer_to(protocol::a2a::v1_0(), {base::ErrorCode::overloaded, "x", {}});
+  CHECK(busy.body.starts_with("data: "));
+  CHECK(has_header(busy, "Retry-After"));
   const http::Reply refused = answer_to(protocol::a2a::v0_3(), server::lacks(server::Scope::send));
   CHECK(refused.status == 403);
-  CHECK(std::ranges::find(refused.headers, std::string("WWW-Authenticate"),
-                          &std::pair<std::string, std::string>::first) != refused.headers.end());
+  CHECK(has_header(refused, "WWW-Authenticate"));
 }
 
 TEST_CASE("HttpCall: a request keeps its headers until its token is known to have the scope") {
