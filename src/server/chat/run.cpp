@@ -247,21 +247,37 @@ base::Result<void> resume_run(const RunAnswerPtr& answer, std::string_view last_
   return {};
 }
 
-// The idempotency key of the request. For answers it is a digest of the questions and answers, not the run's
-// name, since a client may answer under the name of the run that asked (CopilotKit does).
+// A name made of texts that are added to `sha`.
+std::string name_of_digest(std::string_view kind, base::Sha256& sha) {
+  const auto [high, low] = sha.first_128_bits();
+  return std::string(kind) + "\n" + std::to_string(high) + "\n" + std::to_string(low);
+}
+
+// The idempotency key of the request. A client may answer, or give a tool's result, under the name of the run
+// that asked (versions of CopilotKit do), so that name means two runs. Answers are identified by their
+// questions and content alone. Results also need the name: those of a server's tool come again with each new
+// message until the agent speaks.
 std::string idempotency_key(const RunRequest& request) {
-  if (request.answers.empty()) return request.run;
+  if (request.answers.empty() && (request.results.empty() || request.run.empty())) return request.run;
+  base::Sha256 sha;
+  if (request.answers.empty()) {
+    sha.add(request.run);
+    for (const protocol::chat::ClientResult& one : request.results) {
+      sha.add(one.call);
+      sha.add(one.content.text);
+      sha.add(one.error);
+    }
+    return name_of_digest("results", sha);
+  }
   std::vector<const protocol::chat::Answer*> answers;
   for (const protocol::chat::Answer& one : request.answers) answers.push_back(&one);
   std::ranges::sort(answers, {}, &protocol::chat::Answer::ask);
-  base::Sha256 sha;
   for (const protocol::chat::Answer* one : answers) {
     sha.add(one->ask);
     sha.add(std::uint64_t{one->cancelled ? 1U : 0U});
     sha.add(one->payload.text);
   }
-  const auto [high, low] = sha.first_128_bits();
-  return "answers\n" + std::to_string(high) + "\n" + std::to_string(low);
+  return name_of_digest("answers", sha);
 }
 
 base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {

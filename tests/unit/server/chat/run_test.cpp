@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "agents/client_call.h"
 #include "base/worker_pool.h"
 #include "server/chat/run.h"
 #include "support/engine_bench.h"
@@ -99,6 +100,45 @@ TEST_CASE("Chat run: the errors after a run has begun have their own form, those
     CHECK(answer.get().status == (begins ? 418 : 400));
   }
   bench.engine().drain();
+}
+
+TEST_CASE("Chat run: a tool's result under the name of the run that called it is the next run, once") {
+  EngineBench bench;
+  const agents::Catalogue catalogue{one_agent()};
+  const server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 10};
+  const server::Services services{bench.engine(), catalogue, options, readers, {}};
+  server::chat::RunClaims claims;
+  const server::Admitted by{services, {catalogue.find({"scripted"}), false, "http://127.0.0.1:80"}, {"ann"}};
+  const auto send = [&](const std::string& item) {
+    const auto exchange = std::make_shared<Exchange>();
+    auto body = json::Document::parse(R"({"id":"r","session_id":"s","stream":false,"input":[)" + item + "]}");
+    REQUIRE(body);
+    const auto call = std::make_shared<server::chat::ChatCall>(exchange, by, claims, std::move(*body));
+    server::chat::run(call, protocol::chat::agent_api_protocol());
+    return exchange;
+  };
+  const auto text_of = [](const std::shared_ptr<Exchange>& exchange) {
+    auto answer = exchange->answer.get_future();
+    REQUIRE(answer.wait_for(test::patience()) == std::future_status::ready);
+    return answer.get().body;
+  };
+  const auto asks = send(R"({"role":"user","content":"where?"})");
+  const auto first = bench.scripted().next();
+  REQUIRE(first);
+  first->sink->finish(agents::Asked{"c", false, agents::message_of({"c", "point", {}, true})});
+  text_of(asks);
+
+  const std::string result = R"({"type":"function_call_output","call_id":"c","output":"here"})";
+  const auto gives = send(result);
+  const auto second = bench.scripted().next();
+  REQUIRE(second);
+  second->sink->text("thanks");
+  second->sink->finish(agents::Done{});
+  CHECK(text_of(gives).find("thanks") != std::string::npos);
+  CHECK(text_of(send(result)).find("thanks") != std::string::npos);
+  bench.engine().drain();
+  readers.stop();
 }
 
 }  // namespace run_test
