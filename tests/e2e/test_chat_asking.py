@@ -137,6 +137,19 @@ class Interrupts(ChatCase):
         self.assertEqual(len(self.tasks_in(context)), 2)
 
     @for_each(AgUi, AgUi10)
+    def test_a_message_with_an_old_answer_is_repeated(self, door):
+        """AG-UI 1.0 repeats an answer that led to an error with the next message."""
+        context = client.new_id()
+        asked = self.ask(door, context)
+        given = self.entry(asked, "this")
+        self.resume(door, context, given)
+        for old in (given, {"interruptId": asked.ask, "status": "cancelled"}):
+            body = door.say("say more", context, resume=[old])
+            first, again = door.run(body), door.run(body)
+            self.assertEqual((first.text, again.text, again.task), ("more", "more", first.task))
+        self.assertEqual(len(self.tasks_in(context)), 3)
+
+    @for_each(AgUi, AgUi10)
     def test_two_questions_under_one_name_and_one_id(self, door):
         context, name = client.new_id(), client.new_id()
         asks = json.dumps([{"type": "ask", "id": "q", "message": "sure?"}])

@@ -274,7 +274,7 @@ base::Result<KnownIds> ids_in(const engine::TaskReader& reader, const task::Cont
         known.messages.insert(added->message.id.value);
       const task::StatusChanged* status = task::status_in(event);
       if (status != nullptr && !status->ask.empty() && !protocol::chat::question_in(*status).for_tool)
-        known.asks.insert(status->ask);
+        known.asks.emplace(status->ask, head.key);
     });
     if (!read) return fail(read.error());
   }

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -40,8 +41,8 @@ base::Result<std::vector<task::Submission>> submissions_for(protocol::chat::RunR
 
 // Ids that the conversation's logs have, as far back as its newest tasks and their newest events go.
 struct KnownIds {
-  std::unordered_set<std::string> asks;      // of questions
-  std::unordered_set<std::string> messages;  // of those that were sent
+  std::unordered_map<std::string, task::TaskKey> asks;  // of questions, with the tasks that asked them
+  std::unordered_set<std::string> messages;             // of those that were sent
 };
 base::Result<KnownIds> ids_in(const engine::TaskReader& reader, const task::ContextRef& context);
 

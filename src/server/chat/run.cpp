@@ -280,11 +280,14 @@ std::string idempotency_key(const RunRequest& request) {
   return name_of_digest("answers", sha);
 }
 
-base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {
+base::Result<engine::Accepted> run_named(const RunAnswer& answer, const std::string& name) {
   const ChatCall& call = *answer.call;
-  const std::string name = idempotency_key(answer.request);
   if (name.empty()) return fail(ErrorCode::not_found, "the run has no id");
   return call.tasks().earlier(call.caller, call.agent.name, answer.conversation, name);
+}
+
+base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {
+  return run_named(answer, idempotency_key(answer.request));
 }
 
 // Answers with the earlier run if the request repeats one, by its key. Returns false if it repeats none.
@@ -402,8 +405,8 @@ base::Result<void> show_current(const RunAnswerPtr& answer, const std::vector<Wa
 }
 
 // After an answer led to an error, a client may repeat it along with its next message (AG-UI 1.0 does). Drops
-// the answers if the message is new and all of the questions were asked. Call once it is known that none of
-// them is open.
+// the answers if the message is new, or began the run that the request repeats, and all of the questions were
+// asked. Call once it is known that none of them is open.
 base::Result<void> drop_old_answers(RunAnswer& answer) {
   RunRequest& request = answer.request;
   if (request.answers.empty() || request.message.parts.empty()) return {};
@@ -412,9 +415,13 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
   if (!known) return fail(known.error());
   const task::MessageId& id = request.message.id;
   const bool is_new = id.empty() || !known->messages.contains(id.value);
-  const bool were_asked = std::ranges::all_of(
-      request.answers, [&](const protocol::chat::Answer& one) { return known->asks.contains(one.ask); });
-  if (is_new && were_asked) request.answers.clear();
+  const auto named = run_named(answer, request.run);
+  const bool were_asked = std::ranges::all_of(request.answers, [&](const protocol::chat::Answer& one) {
+    const auto asked = known->asks.find(one.ask);
+    if (asked == known->asks.end()) return false;
+    return is_new || (named && named->key != asked->second);  // a name may be that of the run that asked
+  });
+  if (were_asked) request.answers.clear();
   return {};
 }
 
