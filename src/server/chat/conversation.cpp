@@ -50,9 +50,14 @@ Part part_of(const task::Json& content) {
   return Part::of_data(content);
 }
 
+// Says that a question gets no answer.
+Part no_answer() {
+  return Part::of_data({R"({"cancelled":true})"});
+}
+
 // A payload for a question with a schema is data, whatever it is.
 Part part_of(const Answer& answer, const protocol::chat::Question& question) {
-  if (answer.cancelled) return Part::of_data({R"({"cancelled":true})"});
+  if (answer.cancelled) return no_answer();
   if (!question.schema.empty())
     return Part::of_data(answer.payload.empty() ? task::Json{"null"} : answer.payload);
   return part_of(answer.payload.empty() ? task::Json{"{}"} : answer.payload);
@@ -127,6 +132,12 @@ base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, R
   return all;
 }
 
+// A failed call that presented a question leaves the question without an answer.
+Part part_of(const ClientResult& result, const Question& question) {
+  if (question.for_tool) return part_of(result);
+  return result.error.empty() ? part_of(result.content) : no_answer();
+}
+
 // Submissions for tool results; the result of a tool call that presented a question answers that question. A
 // task takes one, as above.
 base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, RunRequest& request) {
@@ -137,7 +148,7 @@ base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, 
     if (one == nullptr) continue;
     if (!answered.insert(one).second)
       return fail(ErrorCode::conflict, "the tool call " + result.call + " has more than one result");
-    all.push_back(to(*one, {one->question.for_tool ? part_of(result) : part_of(result.content)}, request));
+    all.push_back(to(*one, {part_of(result, one->question)}, request));
   }
   if (all.empty() && request.message.parts.empty()) {
     return fail(ErrorCode::conflict, "no open tool call has id " + request.results.front().call);

@@ -163,6 +163,13 @@ TEST_CASE("Submissions: a question shown as a tool call is answered by the call'
   CHECK(submissions[0].message.parts[0] == task::Part::of_text("confirmed"));
 }
 
+TEST_CASE("Submissions: a question shown as a tool call gets no answer if the call failed") {
+  RunRequest request = with_result("a1", R"("")");
+  request.results.front().error = "the page was closed";
+  const auto submissions = good(std::move(request), {asking("t1", "a1")});
+  CHECK(submissions[0].message.parts[0] == task::Part::of_data({R"({"cancelled":true})"}));
+}
+
 TEST_CASE("Submissions: the client's history gets the answered question, with its data") {
   WaitingTask waiting = asking("t1", "a1");
   waiting.message.id.value = "q1";
