@@ -95,6 +95,22 @@ class Interrupts(ChatCase):
         self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: that", two.task))
         self.wait_for_state(one.task, "completed")
 
+    @for_each(AgUi, AgUi10)
+    def test_an_answer_that_was_given_comes_again_with_the_next(self, door):
+        context = client.new_id()
+        stream = door.open(door.say("slowask which one?", context))
+        door.until_text(stream, "let me see. ")
+        one = self.ask(door, context)
+        self.resume(door, context, self.entry(one, "this"))
+        self.server.gate("chat", context)
+        two = door.finish(stream)
+        another = self.resume(door, context, self.entry(one, "another"), self.entry(two, "that"))
+        self.assert_refused(door, another, two)
+        both = [self.entry(one, "this"), self.entry(two, "that")]
+        for _ in range(2):
+            after = self.resume(door, context, *both)
+            self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: that", two.task))
+
     @rings.everything("unit/server/chat/conversation_test.cpp and unit/json/schema_test.cpp")
     @for_each(AgUi, AgUi10)
     def test_payload_that_breaks_the_schema(self, door):

@@ -35,6 +35,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   const protocol::chat::Protocol& protocol;
   protocol::chat::RunRequest request;
   task::ContextId conversation;
+  std::string name;  // the idempotency key of the request; empty: none
   // Held until later requests, here and on other nodes, can see the run, and that it is followed.
   RunClaims::Claim claim;
   store::Peers::Claim shared_claim;
@@ -253,31 +254,35 @@ std::string name_of_digest(std::string_view kind, base::Sha256& sha) {
   return std::string(kind) + "\n" + std::to_string(high) + "\n" + std::to_string(low);
 }
 
-// The idempotency key of the request. A client may answer, or give a tool's result, under the name of the run
-// that asked (versions of CopilotKit do), so that name means two runs. Answers are identified by their
-// questions and content alone. Results also need the name: those of a server's tool come again with each new
-// message until the agent speaks.
-std::string idempotency_key(const RunRequest& request) {
-  if (request.answers.empty() && (request.results.empty() || request.run.empty())) return request.run;
+// The name of these answers, in any order.
+std::string name_of(const std::vector<protocol::chat::Answer>& answers) {
+  std::vector<const protocol::chat::Answer*> sorted;
+  for (const protocol::chat::Answer& one : answers) sorted.push_back(&one);
+  std::ranges::sort(sorted, {}, &protocol::chat::Answer::ask);
   base::Sha256 sha;
-  if (request.answers.empty()) {
-    sha.add(request.run);
-    for (const protocol::chat::ClientResult& one : request.results) {
-      sha.add(one.call);
-      sha.add(one.content.text);
-      sha.add(one.error);
-    }
-    return name_of_digest("results", sha);
-  }
-  std::vector<const protocol::chat::Answer*> answers;
-  for (const protocol::chat::Answer& one : request.answers) answers.push_back(&one);
-  std::ranges::sort(answers, {}, &protocol::chat::Answer::ask);
-  for (const protocol::chat::Answer* one : answers) {
+  for (const protocol::chat::Answer* one : sorted) {
     sha.add(one->ask);
     sha.add(std::uint64_t{one->cancelled ? 1U : 0U});
     sha.add(one->payload.text);
   }
   return name_of_digest("answers", sha);
+}
+
+// The idempotency key of the request. A client may answer, or give a tool's result, under the name of the run
+// that asked (versions of CopilotKit do), so that name means two runs. Answers are identified by their
+// questions and content alone. Results also need the name: those of a server's tool come again with each new
+// message until the agent speaks.
+std::string idempotency_key(const RunRequest& request) {
+  if (!request.answers.empty()) return name_of(request.answers);
+  if (request.results.empty() || request.run.empty()) return request.run;
+  base::Sha256 sha;
+  sha.add(request.run);
+  for (const protocol::chat::ClientResult& one : request.results) {
+    sha.add(one.call);
+    sha.add(one.content.text);
+    sha.add(one.error);
+  }
+  return name_of_digest("results", sha);
 }
 
 base::Result<engine::Accepted> run_named(const RunAnswer& answer, const std::string& name) {
@@ -287,7 +292,7 @@ base::Result<engine::Accepted> run_named(const RunAnswer& answer, const std::str
 }
 
 base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {
-  return run_named(answer, idempotency_key(answer.request));
+  return run_named(answer, answer.name);
 }
 
 // Answers with the earlier run if the request repeats one, by its key. Returns false if it repeats none.
@@ -365,7 +370,9 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
   task::Submission submission = std::move((*all)[next]);
   const bool last = next + 1 == all->size();
   fill_in(submission, *answer, last);
-  if (last) submission.name = idempotency_key(answer->request);
+  const auto& answers = answer->request.answers;
+  if (last) submission.name = answer->name;
+  if (!last && !answers.empty()) submission.name = name_of({answers[next]});
   const bool is_answer = !submission.task.empty();
   answer->call->tasks().submit(std::move(submission), [=](base::Result<engine::Accepted> accepted) {
     if (!accepted && is_answer) return answer->refuse_answer(accepted.error());
@@ -421,8 +428,19 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
     if (asked == known->asks.end()) return false;
     return is_new || (named && named->key != asked->second);  // a name may be that of the run that asked
   });
-  if (were_asked) request.answers.clear();
+  if (!were_asked) return {};
+  request.answers.clear();
+  answer.name = idempotency_key(request);
   return {};
+}
+
+// Drops the answers that were given already while another question is open: alone, or by a request that was
+// broken off between its answers. The client repeats them with the others.
+void drop_given_answers(RunAnswer& answer, const std::vector<WaitingTask>& waiting) {
+  std::erase_if(answer.request.answers, [&](const protocol::chat::Answer& one) {
+    const auto asks_it = [&](const WaitingTask& open) { return open.head.ask == one.ask; };
+    return std::ranges::none_of(waiting, asks_it) && run_named(answer, name_of({one}));
+  });
 }
 
 // The open questions that the request may answer.
@@ -439,6 +457,7 @@ base::Result<void> begin_run(const RunAnswerPtr& answer) {
   auto conversation = conversation_of(call, answer->request);
   if (!conversation) return fail(conversation.error());
   answer->conversation = std::move(*conversation);
+  answer->name = idempotency_key(answer->request);
   const std::string_view last = call.exchange->request().header("Last-Event-ID");
   if (!last.empty() && answer->protocol.has_frame_ids()) return resume_run(answer, last);
   // Repeated answers cannot match an open question: each of an agent's questions has its own id.
@@ -448,8 +467,10 @@ base::Result<void> begin_run(const RunAnswerPtr& answer) {
   if (answer_repetition(answer)) return {};
   auto waiting = open_questions(call, answer->conversation, answer->request.answers_only);
   if (!waiting) return fail(waiting.error());
-  if (!answers_what_is_open(answer->request, *waiting)) {
-    if (auto done = drop_old_answers(*answer); !done) return done;
+  if (answers_what_is_open(answer->request, *waiting)) {
+    drop_given_answers(*answer, *waiting);
+  } else if (auto done = drop_old_answers(*answer); !done) {
+    return done;
   }
   const bool in_words = answer->protocol.answers_in_words() || call.agent.settings.plain_answers;
   auto submissions = submissions_for(answer->request, *waiting, in_words);
