@@ -74,8 +74,8 @@ base::Result<Schedules::One> Schedules::load(const task::AgentName& agent, const
   const auto since = first_seen({schedule.caller, agent, {one.id}});
   if (!since) return base::fail(since.error());
   const base::Timestamp now = clock_.now();
-  const base::Timestamp from =
-      schedule.missed == Missed::skip ? std::max(*since, now - kLate) : std::min(*since, now);
+  base::Timestamp from = std::min(*since, now);  // the clock may have been ahead then
+  if (schedule.missed == Missed::skip) from = std::max(from, now - kLate);
   one.next = schedule.cron.next(std::max(from, oldest_kept(agent, now)), schedule.zone)
                  .value_or(base::Timestamp::max());
   make_due(one, now);
@@ -104,9 +104,14 @@ base::Result<base::Timestamp> Schedules::first_seen(const task::TaskRef& mark) {
   return result->head.status_at;
 }
 
-// Creates the tasks that are due, and computes the next time.
+// Creates the tasks that are due, and computes the next time, also if none is due: the clock may have been
+// set back.
 void Schedules::make_due(One& one, base::Timestamp now) {
-  if (one.next > now) return;
+  if (one.next <= now) submit_due(one, now);
+  one.next = one.schedule->cron.next(now, one.schedule->zone).value_or(base::Timestamp::max());
+}
+
+void Schedules::submit_due(const One& one, base::Timestamp now) {
   const agents::Schedule& schedule = *one.schedule;
   const base::Timestamp from = one.next - base::Duration(1);
   const std::size_t most = schedule.missed == Missed::all ? kMissedMax : 1;
@@ -123,7 +128,6 @@ void Schedules::make_due(One& one, base::Timestamp now) {
     message.id.value = id.value;
     submit({{schedule.caller, one.agent, id}, std::move(message), at, schedule.name});
   }
-  one.next = schedule.cron.next(now, schedule.zone).value_or(base::Timestamp::max());
 }
 
 void Schedules::fire() {

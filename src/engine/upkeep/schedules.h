@@ -57,6 +57,7 @@ class Schedules {
   base::Result<base::Timestamp> first_seen(const task::TaskRef& mark);
   base::Timestamp oldest_kept(const task::AgentName& agent, base::Timestamp now) const;
   void make_due(One& one, base::Timestamp now);
+  void submit_due(const One& one, base::Timestamp now);
   void fire();
   void submit(const Due& due);
   void submit_now(const Due& due);

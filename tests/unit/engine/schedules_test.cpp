@@ -180,6 +180,28 @@ TEST_CASE("Schedules: a due time just passed does not count as missed, and a lon
   CHECK(all.all_tasks() == 1'000);
 }
 
+TEST_CASE("Schedules: after the clock was ahead, also when a schedule was first seen, due times are kept") {
+  constexpr base::Duration kYear = 365 * 24 * kHour;
+  Bench runs({schedule("0 * * * *", Missed::skip)});
+  runs.clock.advance(kYear + 10 * kMinute);
+  runs.look();
+  runs.settle();
+  runs.clock.advance(-kYear);
+  runs.look();
+  runs.settle();
+  runs.clock.advance(50 * kMinute);
+  runs.look();
+  CHECK(runs.made(1) == Times{"2027-01-15T09:00"});
+
+  Bench restarts({schedule("0 * * * *", Missed::skip)});
+  restarts.clock.advance(-kYear);
+  restarts.start();
+  restarts.settle();
+  restarts.clock.advance(kHour);
+  restarts.look();
+  CHECK(restarts.made(1) == Times{"2026-01-15T09:00"});
+}
+
 TEST_CASE("Schedules: two schedules of a card are independent, and hidden tasks are not listed") {
   Bench bench({schedule("0 9 * * *", Missed::skip, "s1"), schedule("0 9 15 * *", Missed::skip, "s2")});
   bench.settle();
