@@ -386,8 +386,12 @@ base::Result<void> OperatorActions::start() {
 }
 
 void OperatorActions::look() {
+  const std::int64_t own = own_switches_;
   const auto controls = store_.agent_controls();
-  if (!controls) return;
+  // If this node has switched an agent meanwhile, what was read may be older.
+  if (!controls || own != own_switches_) return;
+  // What this node has switched is not in `seen_`, and another node may have switched it back.
+  if (std::exchange(looked_after_, own) != own) seen_.clear();
   for (const store::AgentControl& control : *controls) {
     const auto seen = seen_.find(control.agent);
     if (seen != seen_.end() && is_same(seen->second, control)) continue;
@@ -482,8 +486,11 @@ void OperatorActions::write_switch(store::OperatorWrite what, task::AuditEntry e
     return store_.write(entry);
   };
   inbox_.write(std::move(write),
-               [then = std::move(then), done = std::move(done)](base::Result<void> written) {
-                 if (written) then();
+               [this, then = std::move(then), done = std::move(done)](base::Result<void> written) {
+                 if (written) {
+                   then();
+                   ++own_switches_;
+                 }
                  done(std::move(written));
                });
 }

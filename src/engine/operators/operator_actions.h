@@ -7,6 +7,8 @@
 // Threads: any. Nothing blocks; `done` is called once, on any thread, and must not block.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -136,6 +138,8 @@ class OperatorActions {
   Background& background_;
   store::Peers* const peers_;                                      // null: the store is not shared
   std::unordered_map<task::AgentName, store::AgentControl> seen_;  // as last read from the store
+  std::atomic<std::int64_t> own_switches_{0};                      // that this node has applied
+  std::int64_t looked_after_ = 0;                                  // `own_switches_` at the last look
 };
 
 }  // namespace baton::engine

@@ -317,6 +317,19 @@ TEST_CASE(
   CHECK(audit(bench).size() == 2);
 }
 
+TEST_CASE("OperatorActions: an agent that was paused here and resumed at another node meanwhile is resumed") {
+  EngineBench bench;
+  set_paused(bench, "scripted", false);  // so that the row is known and remains the same
+  bench.engine().operator_actions().look();
+  set_paused(bench, "scripted", true);
+  bench.engine().settle();  // the engine's thread is idle, so the other node may use the store
+  REQUIRE(bench.store().write(store::AgentControl{{"scripted"}, false, "olga", "because", {}}));
+  REQUIRE(bench.store().commit());
+  bench.engine().operator_actions().look();
+  submitted(bench);
+  CHECK(bench.scripted().next());
+}
+
 TEST_CASE("OperatorActions: a scaled agent runs that many turns, also after restarts, until it is reset") {
   EngineBench::Options options;
   options.settings.concurrency = 1;
