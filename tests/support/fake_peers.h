@@ -75,7 +75,7 @@ class FakePeers final : public store::Peers {
   void leave() override {}
   bool leads() const override { return leading; }
 
-  // Actions of the other nodes. `say`, `ask_for`, `come` and `give` call the listener.
+  // Actions of the other nodes. `say`, `ask_for`, `come`, `give` and `lose` call the listener.
   void say(const std::vector<store::Grown>& tasks) {
     if (Listener* const listener = heard_by()) listener->heard(tasks);
   }
@@ -87,6 +87,9 @@ class FakePeers final : public store::Peers {
   }
   void give(const std::vector<task::TaskKey>& tasks) {
     if (Listener* const listener = heard_by()) listener->adopted(tasks);
+  }
+  void lose() {
+    if (Listener* const listener = heard_by()) listener->missed();
   }
   void set_ends(std::vector<store::TaskEnd> ends) {
     std::lock_guard lock(mutex_);

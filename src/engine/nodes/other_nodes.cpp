@@ -126,8 +126,18 @@ void OtherNodes::note_hearing() {
       kLookEveryUntold.count());
 }
 
-// Looks once more after the other nodes have gone: their last notifications may have been lost.
+// One thread looks at a time; it repeats the look for those who called meanwhile.
 void OtherNodes::look() {
+  if (looks_wanted_++ > 0) return;
+  int wanted = 0;
+  do {
+    wanted = looks_wanted_;
+    look_once();
+  } while ((looks_wanted_ -= wanted) > 0);
+}
+
+// Looks once more after the other nodes have gone: their last notifications may have been lost.
+void OtherNodes::look_once() {
   if (stopped_) return;
   hooks_.look();
   const bool is_alone = peers_.is_alone();

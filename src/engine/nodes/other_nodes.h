@@ -29,7 +29,8 @@ class OtherNodes final : private store::Peers::Listener {
   struct Hooks {
     // Recovers these tasks, whose turns now belong to this node; the heads are as stored. Blocks.
     std::function<base::Result<void>(std::vector<task::TaskHead>)> recover;
-    // Called every second, to apply what operators may have switched at other nodes. Blocks.
+    // Called every second, to apply what operators may have switched at other nodes; one call at a time.
+    // Blocks.
     std::function<void()> look;
     // An operator wants this node to drain. Must not block.
     std::function<void()> drain;
@@ -57,6 +58,7 @@ class OtherNodes final : private store::Peers::Listener {
   void look_later();
   void note_hearing();
   void look();
+  void look_once();
   void look_at_tasks();
   void wake_conversations();
   void take_turns();
@@ -73,6 +75,7 @@ class OtherNodes final : private store::Peers::Listener {
   Background& background_;
   const Hooks hooks_;
   std::atomic<bool> stopped_{false};
+  std::atomic<int> looks_wanted_{0};          // not ended yet
   std::atomic<bool> was_alone_{true};         // when it last looked
   bool heard_{true};                          // whether notifications arrived then; one look at a time
   base::SteadyTime::time_point looked_at_{};  // the time of the last full look

@@ -82,6 +82,24 @@ TEST_CASE("OtherNodes: if notifications do not arrive, tasks are checked more of
   CHECK(3 * more < 2 * looks);
 }
 
+TEST_CASE("OtherNodes: one thread at a time looks at the other nodes, however often notifications are lost") {
+  FakePeers peers;
+  std::atomic<int> looking = 0;
+  std::atomic<bool> overlaps = false;
+  peers.before_nodes = [&] {
+    if (++looking > 1) overlaps = true;
+    for (int i = 0; i < 100; ++i) std::this_thread::yield();
+    --looking;
+  };
+  EngineBench::Options options;
+  options.wiring.peers = &peers;
+  EngineBench engine(options);
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  while (peers.reads() < 50 && std::chrono::steady_clock::now() < until) peers.lose();
+  CHECK(peers.reads() >= 50);
+  CHECK_FALSE(overlaps);
+}
+
 TEST_CASE("OtherNodes: a turn is canceled if another node has stored its cancel") {
   Bench bench;
   const task::TaskKey key = bench.begin();
