@@ -320,6 +320,16 @@ class Blocks(unittest.TestCase):
                     self.fail(f"{name}:{number}: {line}")
                 previous = line
 
+    def test_every_message_that_an_operators_page_quotes_is_in_the_source(self):
+        source = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.cpp")))
+        source = re.sub(r'"\s*\n\s*"', "", source)  # a text that continues on the next line
+        for page in (*sorted(ROOT.glob("scripts/*.md")), ROOT / "schema/postgres/README.md"):
+            text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
+            for quoted in re.findall(r"`([a-z][A-Za-z',:\s-]+)`", text):
+                quoted = " ".join(quoted.split())
+                if quoted.count(" ") >= 4 and not quoted.startswith("baton "):
+                    self.assertTrue(quoted in source, f"{page}: {quoted}")
+
     def test_a_block_is_read_with_its_line_its_path_and_what_follows(self):
         page = "Make `a/b.json`, a file:\n\n```json\n{}\n```\n\n```sh\nls\n\n```\n\n```text\nx\n```\nwords\n```text\ny\n```\n"
         found = [(block.line, block.info, block.text, block.path, block.follows) for block in blocks_of(page)]
