@@ -23,7 +23,7 @@ int db_failed(const base::Error& error) {
 }
 
 // Writes lines to standard output, or to a new file that only its owner may read, because webhooks contain
-// credentials.
+// credentials. Removes the file unless it was finished: part of an export looks like a smaller one.
 class LineWriter {
  public:
   static std::unique_ptr<LineWriter> open(const std::string& file) {
@@ -32,10 +32,12 @@ class LineWriter {
       const int made = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
       stream = made < 0 ? nullptr : ::fdopen(made, "w");
     }
-    return stream == nullptr ? nullptr : std::unique_ptr<LineWriter>(new LineWriter(stream));
+    return stream == nullptr ? nullptr : std::unique_ptr<LineWriter>(new LineWriter(stream, file));
   }
   ~LineWriter() {
-    if (stream_ != stdout) std::fclose(stream_);
+    if (stream_ == stdout) return;
+    std::fclose(stream_);
+    if (!is_finished_) ::unlink(file_.c_str());
   }
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
@@ -45,12 +47,15 @@ class LineWriter {
            std::fputc('\n', stream_) != EOF;
   }
   bool finish() {
-    return std::fflush(stream_) == 0 && (stream_ == stdout || ::fsync(::fileno(stream_)) == 0);
+    is_finished_ = std::fflush(stream_) == 0 && (stream_ == stdout || ::fsync(::fileno(stream_)) == 0);
+    return is_finished_;
   }
 
  private:
-  explicit LineWriter(std::FILE* stream) : stream_(stream) {}
+  LineWriter(std::FILE* stream, const std::string& file) : stream_(stream), file_(file) {}
   std::FILE* stream_;
+  const std::string file_;
+  bool is_finished_ = false;
 };
 
 // Prints one line for a table: text for people, JSON otherwise.

@@ -192,6 +192,11 @@ class Move(a2a_case.A2aCase):
             titles = dict(database.execute("SELECT context, title FROM titles"))
         self.assertEqual(titles, {own: "Alone ☂", shared: "Rome"})
 
+    def test_an_export_that_fails_leaves_no_file(self):
+        out = self.server.folder / "none.jsonl"
+        self.assertEqual(db("export", "--db", self.server.folder / "none.db", "--out", out)[0], 4)
+        self.assertFalse(out.exists())
+
     def test_what_no_export_has_written_is_refused_with_its_line(self):
         for lines, said in (("nonsense", "line 1"), ('{"baton": 1}\n{"event": {"task": 3}}', "line 2"),
                             ('{"baton": 9}', "version 9"), ('{"task": {"key": 1, "turn_state": "running"}}', "a turn that has not ended")):
