@@ -153,9 +153,21 @@ base::Result<task::BulkJobKey> BulkJobs::create(const BulkRequest& request) {
 // Takes one of the kJobsMax places; fails with overloaded if none is free, unavailable while stopping.
 base::Result<void> BulkJobs::take_place() {
   if (stopping_) return fail(ErrorCode::unavailable, "the server is stopping; try again");
-  if (++jobs_ <= kJobsMax) return {};
+  const auto stored = is_runner() ? base::Result<std::int64_t>(0) : stored_at_work();
+  if (!stored) return fail(stored.error());
+  if (++jobs_ <= kJobsMax && *stored < kJobsMax) return {};
   --jobs_;
   return fail(ErrorCode::overloaded, "too many bulk jobs are running; try again later");
+}
+
+// How many jobs run or are counted, on whichever nodes.
+base::Result<std::int64_t> BulkJobs::stored_at_work() const {
+  const auto jobs = store_.bulk_jobs(kJobsLookedAt);
+  if (!jobs) return fail(jobs.error());
+  return std::ranges::count_if(*jobs, [](const store::BulkJob& job) {
+    const bool is_counted_now = job.state == store::BulkJob::State::preparing && !job.counted;
+    return is_counted_now || job.state == store::BulkJob::State::running;
+  });
 }
 
 base::Result<task::BulkJobKey> BulkJobs::count(const BulkRequest& request) {

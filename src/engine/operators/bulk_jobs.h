@@ -85,6 +85,7 @@ class BulkJobs {
   base::Result<bool> count_page(Counting& counting);
   base::Result<void> make_room_for_unconfirmed();
   base::Result<void> take_place();
+  base::Result<std::int64_t> stored_at_work() const;
   base::Result<task::BulkJobKey> write_job(const BulkRequest& request, std::int64_t tasks);
   base::Result<void> write_items(task::BulkJobKey job, const std::vector<task::TaskKey>& tasks);
   base::Result<std::vector<task::TaskKey>> find(const store::TaskFilter& filter, std::int64_t most) const;

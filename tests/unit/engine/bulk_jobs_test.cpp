@@ -204,6 +204,18 @@ TEST_CASE("BulkJobs: a job that a node was recording is abandoned once that node
   CHECK(state(2) == JobState::preparing);
 }
 
+TEST_CASE("BulkJobs: a node that does not lead begins no more jobs at once than the leader may run") {
+  test::FakePeers peers;
+  peers.leading = false;
+  EngineBench::Options options;
+  options.wiring.peers = &peers;
+  EngineBench bench(options);
+  delayed(bench, 1);
+  const auto begin = [&] { return bench.engine().bulk_jobs().create(request(BulkAction::cancel, 1)); };
+  for (int i = 0; i < engine::BulkJobs::kJobsMax; ++i) REQUIRE(begin());
+  CHECK(begin().error().code == ErrorCode::overloaded);
+}
+
 TEST_CASE("BulkJobs: a job whose node counted its tasks and left just now still waits for confirmation") {
   const auto node = [](store::NodeId id) {
     store::Node made;
