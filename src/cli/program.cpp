@@ -1,5 +1,8 @@
 #include "cli/program.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -499,9 +502,18 @@ class Program {
   int exit_code_ = kExitDone;
 };
 
+// A file that gets the number of a closed standard stream, such as the database, would receive what is
+// written to that stream. So each closed one is opened, but reading from it and writing to it still fail.
+void occupy_closed_streams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
+  occupy_closed_streams();
   // A peer that closes its end must fail one call, not end the program.
   std::signal(SIGPIPE, SIG_IGN);
   try {

@@ -240,3 +240,22 @@ class Tokens(harness.ServerCase):
                                   env={**harness.program_environment(), "BATON_TOKEN": token})
             self.assertEqual(done.returncode, code, done.stderr)
 
+
+class ClosedStreams(harness.ServerCase):
+    AGENTS = ["joke"]
+
+    def test_a_server_whose_standard_streams_are_closed_keeps_its_database(self):
+        task = self.server.send("x")["id"]
+        self.server.stop()
+        self.server.process = subprocess.Popen(
+            ["bash", "-c", 'exec "$@" <&- >&- 2>&-', "bash", *self.server.command()], env=harness.program_environment(),
+            start_new_session=True)
+
+        def is_ready():
+            self.assertTrue(self.server.running(), "the server ended")
+            return subprocess.run([harness.PROGRAM, "health", "--url", f"http://127.0.0.1:{self.server.port}"],
+                                  capture_output=True, check=False, env=harness.program_environment()).returncode == DONE
+        harness.wait_for(is_ready, what="the server", pause=0.2)
+        self.assertEqual(self.server.stop(), 0)
+        self.server.start()
+        self.assertEqual(self.server.get(task)["status"]["state"], "completed")
