@@ -31,6 +31,11 @@ FollowStep wait_for(milliseconds time) {
   return {.kind = FollowStep::Kind::wait, .time = time};
 }
 
+// Whether the pause that the server asks for takes longer than following may. A breaker's pause is our own.
+bool asks_too_much(const CallError& error, std::chrono::nanoseconds silent, milliseconds give_up_after) {
+  return !error.held && silent + error.retry_after > give_up_after;
+}
+
 }  // namespace
 
 Follower::Follower(FollowPlan plan, FollowHooks hooks, bool may_read)
@@ -281,7 +286,9 @@ std::optional<CallError> Follower::hopeless(const StreamEnd& end) {
 bool Follower::gave_up() const {
   const bool met = heard_ || plan_.is_met;
   const milliseconds patience = met ? plan_.give_up_after : std::min(plan_.give_up_after, kFirstContact);
-  return hooks_.now() - silent_since_ + delay_ > patience;
+  const auto silent = hooks_.now() - silent_since_;
+  return silent + delay_ > patience ||
+         (last_.error && asks_too_much(*last_.error, silent, plan_.give_up_after));
 }
 
 PlainSend::PlainSend(FollowPlan plan, FollowHooks hooks)
@@ -297,13 +304,15 @@ FollowStep PlainSend::answered(const tl::expected<task::Json, CallError>& result
   const CallError& error = result.error();
   if (!silent_since_) silent_since_ = hooks_.now();
   end_.error = error;
-  const bool patient = hooks_.now() - *silent_since_ + delay_ < plan_.give_up_after;
+  const auto silent = hooks_.now() - *silent_since_;
+  const bool patient = silent + delay_ < plan_.give_up_after;
   if (!error.lost || plan_.dialect->names_tasks() || !patient) return {};
   if (plan_.sends_once && !error.unsent) {
     end_.unknown = true;
     end_.error->text += kNotKnown;
     return {};
   }
+  if (asks_too_much(error, silent, plan_.give_up_after)) return {};
   if (hooks_.on_trouble && delay_ == kDelayFirst) hooks_.on_trouble(error.text);
   return wait_for(std::max(delay_, error.retry_after));
 }

@@ -40,7 +40,8 @@ struct FollowPlan {
   bool is_met = false;
   // Counts the bytes of answers; null: they are not counted.
   const outbound::Intake* intake = nullptr;
-  // Gives up after so long without contact, once a connection was lost.
+  // Gives up after so long without contact, once a connection was lost. Gives up at once if the server asks
+  // for a pause that ends later.
   std::chrono::milliseconds give_up_after{60'000};
 };
 

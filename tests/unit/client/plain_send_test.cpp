@@ -75,6 +75,10 @@ TEST_CASE("Plain send: it ends after the time to give up, or when it is stopped"
   CHECK(end.error->lost);
   CHECK(silent.now.time_since_epoch() < FollowPlan().give_up_after);
   CHECK(silent.sent > 10);
+  CallError busy{"HTTP status 503", 0, true, 503, true, std::chrono::hours(1)};
+  Script asking{{tl::unexpected(busy), kDone}};
+  CHECK(asking.run(task::ProtocolVersion::v1_0).error->status == 503);
+  CHECK(asking.now.time_since_epoch().count() == 0);
   Script stopped;
   stopped.stop_on_wait = true;
   CHECK(stopped.run(task::ProtocolVersion::v1_0).stopped);
