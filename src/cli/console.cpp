@@ -1,5 +1,6 @@
 #include "cli/console.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -31,7 +32,25 @@ std::size_t output_columns() {
   return std::max<std::size_t>(size.ws_col, kLeast);
 }
 
+// `error`: errno; 0: not known.
+[[noreturn]] void end_unwritten(int error) {
+  // The task itself keeps running. A reader that is gone, as in `baton watch ... | head`, is no fault.
+  if (error == EPIPE) std::_Exit(kExitPipe);
+  const std::string why = error == 0 ? std::string() : std::string(": ") + std::strerror(error);
+  std::fprintf(stderr, "baton: standard output cannot be written%s\n", why.c_str());
+  std::_Exit(kExitNotSaved);
+}
+
 }  // namespace
+
+int written(int exit_code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  const int error = errno;  // 0 if an earlier write has failed
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  const bool is_reader_gone = ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+  end_unwritten(is_reader_gone ? EPIPE : error);
+}
 
 SlowNotice::SlowNotice(std::string text)
     : thread_([text = std::move(text)](const std::stop_token& over) {
@@ -86,13 +105,9 @@ void Console::end() {
 }
 
 void Console::put(std::string_view text) {
-  const bool written =
+  const bool is_written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (written) return;
-  // The task itself keeps running. A reader that is gone, as in `baton watch ... | head`, is no fault.
-  if (errno == EPIPE) std::_Exit(kExitPipe);
-  std::fprintf(stderr, "baton: standard output cannot be written: %s\n", std::strerror(errno));
-  std::_Exit(kExitNotSaved);
+  if (!is_written) end_unwritten(errno);
 }
 
 }  // namespace baton::cli

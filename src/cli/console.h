@@ -20,6 +20,10 @@ class SlowNotice {
   std::jthread thread_;
 };
 
+// Returns `exit_code` if standard output could be written. Otherwise ends the program, as a Console does:
+// with 141 if the reader is gone, or else with an error message and kExitNotSaved.
+int written(int exit_code);
+
 class Console {
  public:
   explicit Console(bool json);

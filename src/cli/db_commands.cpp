@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/printable.h"
 #include "json/writer.h"
@@ -120,6 +121,7 @@ int db_export_command(const DbOptions& options) {
   }
   const auto moved = app::export_tasks(options.database, options.choice,
                                        [&](const std::string& line) { return lines->write(line); });
+  if (options.file.empty()) (void)written(kExitDone);
   if (!moved) return db_failed(moved.error());
   if (!lines->finish()) {
     std::fprintf(stderr, "baton: not everything could be written\n");

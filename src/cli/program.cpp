@@ -22,6 +22,7 @@
 #include "cli/agent_commands.h"
 #include "cli/client_options.h"
 #include "cli/commands.h"
+#include "cli/console.h"
 #include "cli/db_commands.h"
 #include "cli/dev_folder.h"
 #include "cli/exit_code.h"
@@ -122,7 +123,7 @@ void add_setting(CLI::App& command, const app::Setting& setting, std::string& va
 int serve_command(const CLI::App& command, const ServeOptions& options) {
   if (options.print_schema) {
     std::fputs(app::config_schema().c_str(), stdout);
-    return kExitDone;
+    return written(kExitDone);
   }
   app::Sources sources;
   sources.defaults = options.defaults;
@@ -206,9 +207,11 @@ class Program {
       if (no_command && app_.remaining(true).empty()) return print(app_.help());
       return no_command ? report_unknown() : (app_.exit(error), kExitUsage);
     } catch (const CLI::ParseError& error) {
-      return app_.exit(error) == 0 ? kExitDone : kExitUsage;
+      return app_.exit(error) == 0 ? written(kExitDone) : kExitUsage;
     }
-    return exit_code_;
+    // A server's exit code tells how the server ended, also if nobody reads its output.
+    const bool is_server = app_.got_subcommand("serve") || app_.got_subcommand("dev");
+    return is_server ? exit_code_ : written(exit_code_);
   }
 
  private:
@@ -424,7 +427,7 @@ class Program {
 
   static int print(const std::string& text) {
     std::fputs(text.c_str(), stdout);
-    return kExitDone;
+    return written(kExitDone);
   }
 
   // Adds a command of `db`.

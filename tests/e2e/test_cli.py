@@ -71,12 +71,14 @@ class Cli(harness.ServerCase):
                     self.assertIn("\nthe rest\n", done.stdout)
 
     def test_output_that_cannot_be_written_is_an_error(self):
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run([harness.PROGRAM, "agents", "--url", f"http://127.0.0.1:{self.server.port}"], stdout=full,
-                                  stderr=subprocess.PIPE, text=True, check=False, timeout=client.scaled(60),
-                                  env=harness.program_environment())
-        self.assertEqual((done.returncode, done.stderr),
-                         (NOT_SAVED, "baton: standard output cannot be written: No space left on device\n"))
+        url = f"http://127.0.0.1:{self.server.port}"
+        for words in (["agents", "--url", url], ["check", self.server.agents_folder], ["completion", "bash"], ["send", "--help"],
+                      ["serve", "--config-schema"], ["health", "--url", url]):
+            with self.subTest(words), open("/dev/full", "wb") as full:
+                done = subprocess.run([harness.PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                                      timeout=client.scaled(60), env=harness.program_environment())
+                self.assertEqual(done.returncode, NOT_SAVED, done.stderr)
+                self.assertIn("baton: standard output cannot be written", done.stderr)
 
     def test_send_without_stream_prints_the_task(self):
         code, lines, _ = self.run_baton("send", "--no-stream", "x")
