@@ -33,6 +33,17 @@ constexpr milliseconds kNobodyThere{150};
 constexpr std::chrono::seconds kGiveUpAfter{60};
 constexpr milliseconds kRetryFirst{100}, kRetryMax{5'000};
 
+// Talks over the first interface that has the method.
+template <class Talk>
+FollowEnd over_first(const std::vector<Remote>& remotes, Talk talk) {
+  for (const Remote& remote : remotes) {
+    FollowEnd end = talk(remote);
+    const bool is_other = end.error && client::may_be_of_other_version(*end.error);
+    if (!is_other || &remote == &remotes.back()) return end;
+  }
+  return {};
+}
+
 }  // namespace
 
 Session::Session(const ClientOptions& client, const SaveOptions& save, std::optional<int> give_up_after_s)
@@ -70,12 +81,11 @@ std::vector<Remote> Session::find(int& exit_code) {
 
 FollowEnd Session::send(const std::vector<Remote>& remotes, const protocol::a2a::SendRequest& send,
                         bool no_stream) {
-  for (const Remote& remote : remotes) {
-    FollowEnd end = send_to(remote, send, no_stream);
-    const bool is_other = end.error && client::may_be_of_other_version(*end.error);
-    if (!is_other || &remote == &remotes.back()) return end;
-  }
-  return {};
+  return over_first(remotes, [&](const Remote& remote) { return send_to(remote, send, no_stream); });
+}
+
+FollowEnd Session::watch_task(const std::vector<Remote>& remotes, const FollowPlan& plan) {
+  return over_first(remotes, [&](const Remote& remote) { return follow_stream(remote, plan); });
 }
 
 FollowEnd Session::send_to(const Remote& remote, protocol::a2a::SendRequest send, bool no_stream) {

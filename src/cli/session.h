@@ -36,9 +36,10 @@ class Session {
   std::vector<client::Remote> find(int& exit_code);
 
   // Sends over the first interface that has the method, and follows until the task ends or waits for its
-  // caller.
+  // caller. `watch_task` subscribes in the same way, and follows until the task ends.
   client::FollowEnd send(const std::vector<client::Remote>& remotes, const protocol::a2a::SendRequest& send,
                          bool no_stream = false);
+  client::FollowEnd watch_task(const std::vector<client::Remote>& remotes, const client::FollowPlan& plan);
   client::FollowEnd follow_stream(const client::Remote& remote, client::FollowPlan plan);
 
   // Passes later updates to `watcher` instead of showing them.

@@ -43,7 +43,7 @@ int watch_command(WatchOptions options) {
   client::FollowPlan plan;
   plan.task.value = options.task;
   plan.after = options.from;
-  return session.report(session.follow_stream(remotes.front(), std::move(plan)));
+  return session.report(session.watch_task(remotes, plan));
 }
 
 }  // namespace baton::cli

@@ -40,14 +40,19 @@ tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& writ
   }
   const std::string note = token_note(remotes->front());
   if (!note.empty()) console.error(note);
-  const client::RemoteEndpoint endpoint(remotes->front());
-  const auto result = endpoint.call(write(endpoint.dialect()), kCallTimeout);
+  const client::Remote* remote = nullptr;
+  tl::expected<task::Json, client::CallError> result;
+  for (const client::Remote& one : *remotes) {
+    remote = &one;
+    result = client::RemoteEndpoint(one).call(write(*one.dialect), kCallTimeout);
+    if (result || !client::may_be_of_other_version(result.error())) break;
+  }
   if (!result) {
-    console.error(describe(result.error(), endpoint.remote().url));
+    console.error(describe(result.error(), remote->url));
     return tl::unexpected<int>(kExitNoAnswer);
   }
   const auto document = json::Document::parse_view(result->text);
-  const auto task = document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
+  const auto task = document ? remote->dialect->read_task(document->root()) : base::fail(document.error());
   if (!task) {
     console.error("the server's answer is invalid: " + printable_line(task.error().for_caller));
     return tl::unexpected<int>(kExitNoAnswer);

@@ -221,6 +221,26 @@ class ByCard(CliCase):
             self.run_baton("send", "x", url=between.url, a2a="0.1")
             self.assertEqual(between.bodies[-1]["method"], "tasks/sendSubscribe")
 
+    def test_a_version_that_the_card_names_and_the_agent_lacks_is_passed_over(self):
+        with relay.Relay(self.server, [("JSONRPC", "1.0"), ("JSONRPC", "0.3")]) as between:
+            handler = between.http.RequestHandlerClass
+            pass_on = handler.do_POST
+
+            def do_POST(self):
+                if self.headers["A2A-Version"] != "1.0":
+                    return pass_on(self)
+                self.body()
+                self.say(json.dumps({"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}).encode())
+            handler.do_POST = do_POST
+            code, lines, complaints = self.run_baton("send", "one two", url=between.url)
+            self.assertEqual((code, self.last_state(lines)), (DONE, "completed"), complaints)
+            task = self.task_in(lines)
+            for command in ("get", "watch"):
+                code, lines, complaints = self.run_baton(command, task, url=between.url)
+                self.assertEqual((code, self.last_state(lines)), (DONE, "completed"), complaints)
+            code, _, complaints = self.run_baton("cancel", task, url=between.url)
+            self.assertEqual((code, "-32002" in complaints), (NO_ANSWER, True), complaints)
+
     def test_an_agent_without_streams_is_not_asked_for_one(self):
         with relay.Relay(self.server, [("JSONRPC", "1.0")], streaming=False) as between:
             code, lines, _ = self.run_baton("send", "x", url=between.url)
