@@ -55,6 +55,7 @@ class OpsShow {
     } else {
       session_.console().json(view->root().raw());
     }
+    if (const auto state = task::state_named(view->root()["task"]["state"].string())) state_ = *state;
     const std::int64_t last = view->root()["task"]["lastEvent"].integer().value_or(0);
     const std::string after = std::to_string(std::max<std::int64_t>(0, last - options_.events));
     const std::string events = path + "/events?after=" + after;

@@ -7,7 +7,7 @@ import databases
 import harness
 import operate_case
 
-DONE, USAGE, NO_ANSWER = 0, 2, 4
+DONE, USAGE, NO_ANSWER, CANCELED = 0, 2, 4, 5
 
 
 class Ops(operate_case.OperateCase):
@@ -53,6 +53,7 @@ class Ops(operate_case.OperateCase):
     def test_actions_and_audit(self):
         key = self.key_of(self.send("x", "phone"))
         self.assertEqual(self.good("cancel", key, "--reason", "not wanted")[0]["task"]["state"], "canceled")
+        self.assertEqual(self.ops("show", key, "--follow", "--events", "0")[0], CANCELED)
         made = self.good("retry", key, "--reason", "wanted", "--text", "x")[0]["task"]["key"]
         self.wait_row(made, "input-required")
         self.good("answer", self.read(f"/tasks/{made}")["task"]["id"], "Android", "--reason", "for the caller")
