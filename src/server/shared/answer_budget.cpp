@@ -117,8 +117,8 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
   void admit(Books& books, Line& admitted) {
     for (auto one = books.waiting.begin(); one != books.waiting.end(); ++one) {
       const Share& share = *one->share;
-      if (!has_room(books, share.bytes_)) return;
       if (!is_within_share(books, share.caller_, share.bytes_)) continue;
+      if (!has_room(books, share.bytes_)) return;
       charge(books, *one->share);
       return admitted.splice(admitted.end(), books.waiting, one);
     }

@@ -51,7 +51,12 @@ TEST_CASE("AnswerBudget: an answer without room waits until enough is released")
 TEST_CASE("AnswerBudget: one caller gets half, and others do not wait behind it") {
   Bench bench;
   const SharePtr first = bench.enter("a", 45).get();
-  auto second = bench.enter("a", 10);
+  std::size_t bytes = 10;
+  SUBCASE("of what has room in the budget") {}
+  SUBCASE("of what has none there either") {
+    bytes = 60;
+  }
+  auto second = bench.enter("a", bytes);
   CHECK_FALSE(is_ready(second));
   CHECK(bench.enter("b", 50).get() != nullptr);
   CHECK_FALSE(is_ready(second));
