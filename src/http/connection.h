@@ -87,6 +87,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   std::string output;               // unsent from `output_sent` on
   std::size_t output_sent = 0;
   std::shared_ptr<const void> held;  // Reply::held of the reply in `output`
+  SteadyTime answered;               // when that reply, or what a stream has in `output`, was written
   SteadyTime since;  // start of the current activity: idle, head, body, sending (last progress), lingering
 };
 

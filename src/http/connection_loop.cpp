@@ -545,7 +545,7 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   if (!scratch_.empty()) {
     write_events(scratch_, stream.chunked, connection.output);
     stream.last_event = now();
-    connection.since = now();
+    connection.since = connection.answered = now();
   }
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
   if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
@@ -661,6 +661,7 @@ void ConnectionLoop::sweep() {
     }
   }
   bound_bodies();
+  bound_held();
   resume_accepting();
   next_sweep_ = now() + sweep_period();
 }
@@ -722,6 +723,25 @@ void ConnectionLoop::bound_bodies() {
       advance(connection);
     });
   }
+}
+
+// A client that takes a little of its answer now and then is not stalled. Without this it would keep from
+// others what the answer holds.
+void ConnectionLoop::bound_held() {
+  if (!core_->hooks.others_wait) return;
+  std::shared_ptr<Connection> slowest;
+  double least = 0;
+  for (const auto& each : connections_) {
+    if (!each->output_owner.is_loop() || each->output.empty()) continue;
+    if (!each->held && (!each->stream || !each->stream->source->has_share())) continue;
+    const std::chrono::duration<double> age = now() - each->answered;
+    if (age <= core_->limits.held_time) continue;
+    const double rate = static_cast<double>(each->output_sent) / age.count();
+    if (slowest && rate >= least) continue;
+    slowest = each;
+    least = rate;
+  }
+  if (slowest && core_->hooks.others_wait()) close(*slowest);
 }
 
 bool ConnectionLoop::is_body_too_slow(const Connection& connection) const {

@@ -109,6 +109,7 @@ class ConnectionLoop {
   void check_time(Connection& connection);
   void check_stream_time(Connection& connection);
   void bound_bodies();
+  void bound_held();
   bool is_body_too_slow(const Connection& connection) const;
 
   const std::shared_ptr<ServerCore> core_;  // shared with every exchange

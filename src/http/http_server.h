@@ -49,6 +49,8 @@ struct Limits {
   // its last event. What streams keep for their end (StreamSource::kept) has the same limit and is counted
   // apart, so that clients who read at once never close slow readers: above 64 KiB of each stream.
   std::size_t unsent_max = 64 << 20;
+  // After this time a reply or a stream may be broken off for what it holds (Hooks::others_wait).
+  std::chrono::milliseconds held_time{30'000};
   int handshakes_max = 1'024;  // of TLS, under way; further connections wait to be accepted
   int handshake_threads = 1;
   std::chrono::milliseconds handshake_time{10'000};  // for a whole handshake
@@ -101,6 +103,8 @@ class StreamSource {
   virtual std::size_t held() const { return 0; }
   // The share of `held` that is kept for the stream's end, however fast its client reads.
   virtual std::size_t kept() const { return 0; }
+  // Returns true while the bytes pulled last hold what others may wait for, as Reply::held does.
+  virtual bool has_share() const { return false; }
 };
 
 // Notifies the server that a source has bytes again. May be called from any thread at any time, even after
@@ -166,6 +170,10 @@ struct Hooks {
   // takes long; nothing more of the connection is read meanwhile, for at most Limits::header_time.
   // The head is valid only during the call, and its body is empty.
   std::function<std::optional<LargeBody>(const Request& head, Decide decide)> may_send_body;
+  // Returns true if somebody waits for what replies and streams hold (Reply::held, StreamSource::has_share).
+  // Of those whose bytes have been on their way for Limits::held_time, the one that its client takes most
+  // slowly is then broken off, at most one in each look at the time limits.
+  std::function<bool()> others_wait;
 };
 
 struct Counts {

@@ -53,7 +53,7 @@ void write_answer(Connection& connection, Reply reply) {
   const bool alone = reply.body.size() > kCopiedMax && has_body(reply, connection.shape);
   connection.output = alone ? write_head(reply, connection.shape) : write_reply(reply, connection.shape);
   connection.output_sent = 0;
-  connection.since = std::chrono::steady_clock::now();
+  connection.since = connection.answered = std::chrono::steady_clock::now();
   connection.held = std::move(reply.held);
   if (!alone) {
     send_output(connection);

@@ -175,6 +175,7 @@ class MessageStream final : public http::StreamSource {
     return Next::more;
   }
   std::size_t held() const override { return task_ ? task_->held() : 0; }
+  bool has_share() const override { return task_ ? task_->has_share() : share_ != nullptr; }
   bool has_ids() const override { return task_ && task_->has_ids(); }
 
  private:

@@ -45,6 +45,7 @@ class ConversationStream final : public http::StreamSource {
   bool has_ids() const override { return has_ids_; }
   std::size_t held() const override;
   std::size_t kept() const override { return run_ ? run_->kept() : 0; }
+  bool has_share() const override { return start_.share != nullptr; }
 
  private:
   struct Shared;  // shared with the engine's notification and a look that is under way

@@ -319,10 +319,12 @@ void GrpcCall::check_time_in(std::chrono::milliseconds delay) {
 }
 
 void GrpcCall::check_time() {
-  bool is_writing = false, is_late = false;
+  bool is_writing = false, is_late = false, is_held_long = false;
   const bool waits = state_.with([&](State& state) {
     is_writing = state.writing || state.finished;
-    const auto times = (base::SteadyTime::now() - state.step_began) / shared_->limits.stall_time;
+    const auto time = base::SteadyTime::now() - state.step_began;
+    const auto times = time / shared_->limits.stall_time;
+    is_held_long = is_writing && state.held && time > shared_->limits.held_time;
     is_late = is_writing && static_cast<std::uint64_t>(times) >= kForOthers + state.step_bytes / kTakenMin;
     return state.is_watched = is_writing || state.awaits_message;
   });
@@ -330,6 +332,9 @@ void GrpcCall::check_time() {
   // The client takes bytes of other calls. They may be before those of this call, but hardly while the kernel
   // has room for more.
   if (is_late && !shared_->connections->is_full(peer_.key)) return break_off();
+  // As http::Hooks::others_wait. What a client takes of one call cannot be seen, so time alone decides.
+  const server::AnswerBudget* const answers = is_held_long ? by_->services.answers : nullptr;
+  if (answers != nullptr && answers->lacks_room()) return break_off();
   if (is_writing) note_taken();
   const auto due = is_writing ? progress_.load() + shared_->limits.stall_time
                               : begin_ + shared_->grpc_limits.first_message;

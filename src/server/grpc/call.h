@@ -175,8 +175,9 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
   const protocol::grpc::Method& method_;
   ::grpc::GenericCallbackServerContext& context_;  // valid until OnDone: used while not finished
   const Peer peer_;
-  std::optional<server::Admitted> by_;  // until it runs; nullopt while it waits for its token
-  http::Request head_;                  // until it runs
+  // Until it runs, but for its services; nullopt while it waits for its token.
+  std::optional<server::Admitted> by_;
+  http::Request head_;  // until it runs
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   std::atomic<base::EventLoop::TimerId> timer_{0};  // calls `check_time`
   // When a write began or ended, or the client was last seen to take something; and the bytes that the

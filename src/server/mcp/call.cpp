@@ -121,6 +121,7 @@ class McpCall::Stream final : public http::StreamSource {
   }
   bool has_ids() const override { return has_ids_; }
   std::size_t held() const override { return blocks_->held(); }
+  bool has_share() const override { return !shares_.empty(); }
 
  private:
   const std::shared_ptr<Blocks> blocks_;

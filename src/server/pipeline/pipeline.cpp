@@ -83,6 +83,8 @@ http::Hooks Pipeline::hooks() const {
     }
     return LargeBody::unclear;
   };
+  if (const AnswerBudget* answers = services_.answers)
+    hooks.others_wait = [answers] { return answers->lacks_room(); };
   return hooks;
 }
 

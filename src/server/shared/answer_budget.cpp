@@ -124,6 +124,13 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     }
   }
 
+  // All that may be admitted has been: an answer that still waits within its caller's share lacks room.
+  bool lacks_room(const Books& books) const {
+    return std::ranges::any_of(books.waiting, [&](const Waiting& one) {
+      return is_within_share(books, one.share->caller_, one.share->bytes_);
+    });
+  }
+
   const std::size_t bytes_max;
   const std::size_t waiting_max;
   base::WorkerPool& pool;
@@ -153,6 +160,10 @@ AnswerBudget::~AnswerBudget() {
     books.closed = true;
     dropped.swap(books.waiting);
   });
+}
+
+bool AnswerBudget::lacks_room() const {
+  return state_->state.with([&](const State::Books& books) { return state_->lacks_room(books); });
 }
 
 void AnswerBudget::enter(const std::string& caller, std::size_t bytes, Ready ready) {

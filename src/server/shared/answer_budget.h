@@ -53,6 +53,9 @@ class AnswerBudget {
   // Calls `ready` once: at once on this thread if there is room, otherwise later on the pool. An empty caller
   // has no per-caller limit.
   void enter(const std::string& caller, std::size_t bytes, Ready ready);
+  // Returns true if an answer waits because others hold the budget; one that waits for its caller's own share
+  // does not count.
+  bool lacks_room() const;
 
  private:
   const std::chrono::milliseconds wait_max_;

@@ -13,6 +13,7 @@ class HeldStream final : public http::StreamSource {
   bool has_ids() const override { return source_->has_ids(); }
   std::size_t held() const override { return source_->held(); }
   std::size_t kept() const override { return source_->kept(); }
+  bool has_share() const override { return source_->has_share(); }
 
  private:
   const std::unique_ptr<http::StreamSource> source_;

@@ -53,6 +53,7 @@ class NotedSource final : public http::StreamSource {
   bool has_ids() const override { return source_->has_ids(); }
   std::size_t held() const override { return source_->held(); }
   std::size_t kept() const override { return source_->kept(); }
+  bool has_share() const override { return source_->has_share(); }
 
  private:
   const std::unique_ptr<http::StreamSource> source_;

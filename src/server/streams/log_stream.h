@@ -48,6 +48,7 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
   Next pull(std::string& out, std::size_t room) override;
   bool has_ids() const override { return has_ids_; }
   std::size_t held() const override { return log_.held(); }
+  bool has_share() const override { return start_.share != nullptr; }
 
  private:
   bool accept(const task::Event& event) override;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "http/http_server.h"
@@ -198,6 +199,60 @@ TEST_CASE("HttpServer: of replies that nobody reads one is closed above the limi
   int whole = 0;
   for (Client& client : clients) whole += client.read_answer().body.size() == kBody ? 1 : 0;
   CHECK(whole == left);
+}
+
+namespace {
+
+constexpr std::size_t kBody = 16 << 20;
+
+// A stream of one event, which has a share.
+class Shared final : public StreamSource {
+ public:
+  Next pull(std::string& out, std::size_t) override {
+    out.append(std::exchange(left_, 0), 'x');
+    return Next::wait;
+  }
+  bool has_share() const override { return true; }
+
+ private:
+  std::size_t left_ = kBody;
+};
+
+}  // namespace
+
+TEST_CASE("HttpServer: if others wait for what answers hold, the one that is taken most slowly is closed") {
+  constexpr std::size_t kHalf = kBody / 2;
+  bool is_stream = false;
+  SUBCASE("replies") {}
+  SUBCASE("streams") {
+    is_stream = true;
+  }
+  Limits limits;
+  limits.held_time = milliseconds(0);
+  limits.stall_time = baton::test::patience();
+  limits.keep_awake = milliseconds(20);  // so that the loop checks often
+  std::atomic<bool> wait_once{false};
+  Hooks hooks;
+  hooks.others_wait = [&] { return wait_once.exchange(false); };
+  TestServer test(
+      [is_stream](const std::shared_ptr<Exchange>& exchange) {
+        if (is_stream)
+          return exchange->open_stream({}, [](const Waker&) { return std::make_unique<Shared>(); });
+        Reply reply;
+        reply.body.assign(kBody, 'x');
+        reply.held = std::make_shared<int>();
+        exchange->reply(std::move(reply));
+      },
+      limits, std::move(hooks));
+  Client slow(test.port), quick(test.port);
+  slow.send(get("/"));
+  REQUIRE(slow.read_bytes(1).size() == 1);
+  quick.send(get("/"));
+  REQUIRE(quick.read_bytes(kHalf).size() == kHalf);
+  wait_once = true;
+  CHECK(eventually([&] { return test.server.counts().connections == 1; }));
+  CHECK(slow.read_to_end().size() < kBody);
+  CHECK(quick.read_bytes(kHalf).size() == kHalf);
 }
 
 TEST_CASE("HttpServer: connections over the limit get an error, and there is room when one leaves") {

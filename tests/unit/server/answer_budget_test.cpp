@@ -62,6 +62,19 @@ TEST_CASE("AnswerBudget: one caller gets half, and others do not wait behind it"
   CHECK_FALSE(is_ready(second));
 }
 
+TEST_CASE("AnswerBudget: it lacks room while an answer waits, unless that waits for its caller's share") {
+  Bench bench;
+  SharePtr first = bench.enter("a", 45).get();
+  auto own = bench.enter("a", 10);
+  CHECK_FALSE(bench.budget.lacks_room());
+  auto other = bench.enter("b", 60);
+  CHECK(bench.budget.lacks_room());
+  first.reset();
+  CHECK(own.get() != nullptr);
+  CHECK(other.get() != nullptr);
+  CHECK_FALSE(bench.budget.lacks_room());
+}
+
 TEST_CASE("AnswerBudget: an answer larger than the budget is admitted alone, and later ones wait") {
   Bench bench;
   SharePtr first = bench.enter("a", 10).get();

@@ -408,6 +408,38 @@ TEST_CASE("gRPC server: a client that takes its answer slowly keeps it for longe
   CHECK(call.take(kLarge / 2));
 }
 
+TEST_CASE("gRPC server: a client that takes its answer slowly returns its share if others wait for room") {
+  constexpr std::size_t kPart = 8 << 10;
+  base::WorkerPool pool("test", 1, 1);
+  base::EventLoop timers("test");
+  server::AnswerBudget budget(kLarge, 1, test::patience(), pool, timers);
+  std::promise<void> answered;
+  http::Limits limits = patient_limits();
+  limits.stall_time = test::patience() / 600;
+  limits.held_time = 0ms;
+  Bench bench(
+      [&](const CallPtr& call, Operation, const server::a2a::Request&) {
+        budget.enter("ann", kLarge, [&](server::AnswerBudget::SharePtr taken) { call->share = taken; });
+        call->answer(large_answer());
+        answered.set_value();
+      },
+      limits);
+  bench.services.answers = &budget;
+  RawCall call(bench.port, kGetTask, bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})"));
+  answered.get_future().wait();
+  std::promise<bool> entered;
+  auto has_room = entered.get_future();
+  budget.enter("bob", 1,
+               [&](const server::AnswerBudget::SharePtr& share) { entered.set_value(bool(share)); });
+  // The client takes parts of one half, each within a fraction of the stall time.
+  std::size_t left = kLarge / 2 / kPart;
+  while (left > 0 && has_room.wait_for(limits.stall_time / 4) != std::future_status::ready &&
+         call.take(kPart))
+    --left;
+  CHECK(left > 0);
+  CHECK(has_room.get());
+}
+
 TEST_CASE("gRPC server: a client that takes nothing of its answer for the stall time returns its share") {
   base::WorkerPool pool("test", 1, 1);
   base::EventLoop timers("test");
