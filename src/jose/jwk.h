@@ -27,8 +27,8 @@ struct Jwk {
 enum class KeyUse { verify, sign };
 
 // Reads a public key to verify signatures with. Fails with invalid_argument: an unknown `kty`, `crv` or
-// `alg`, `use` other than "sig", `key_ops` without the use, members that are repeated or not strict
-// base64url, weak keys (key.h). Private members are ignored.
+// `alg`, `use` other than "sig", `key_ops` without the use, members that are repeated, more than 64 or not
+// strict base64url, weak keys (key.h). Private members are ignored.
 base::Result<Jwk> read_jwk(json::Value object, KeyUse use = KeyUse::verify);
 
 struct JwkSet {

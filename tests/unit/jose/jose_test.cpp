@@ -187,6 +187,9 @@ TEST_CASE("JWK: keys that are weak, malformed or for something else are refused"
     CHECK_FALSE_MESSAGE(jwk(replaced(kRsa, "AQAB", exponent)), exponent);
   const std::size_t from = kRsa.find("\"n\":\"") + 5;
   CHECK_FALSE(jwk(kRsa.substr(0, from + 171) + kRsa.substr(kRsa.find("\",\"e\""))));
+  std::string crowded = more;
+  for (int i = 0; i < 64; ++i) crowded += ",\"m" + std::to_string(i) + "\":1";
+  CHECK_FALSE(jwk(crowded + "}"));
   CHECK_FALSE(jwk(R"({"kty":"oct","k":"AAAA"})"));
   CHECK_FALSE(jwk(R"({"kty":"OKP","crv":"X25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"})"));
   CHECK_FALSE(jwk("[]"));
