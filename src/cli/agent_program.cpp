@@ -123,8 +123,8 @@ class AgentProgram {
 
   void add_run() {
     CLI::App* command = app_.add_subcommand("run", "Run a program as an agent and talk to it");
-    command
-        ->add_option("command", options_->run.command, "A program's file, or -- and a command with arguments")
+    add_words(*command, "command", options_->run.command,
+              "A program's file, or -- and a command with arguments")
         ->required();
     command
         ->add_option("--io", options_->run.io,

@@ -19,6 +19,16 @@ std::string url_problem(const std::string& url) {
   return url + what + "; did you mean " + (secure ? "https://" : "http://") + rest + "?";
 }
 
+// CLI11 splits no word if extra arguments are not allowed. It then takes words up to the least number
+// expected, which no command line reaches and nothing checks.
+CLI::Option* add_words(CLI::App& command, const std::string& name, std::vector<std::string>& words,
+                       const std::string& help) {
+  return command.add_option(name, words, help)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
+      ->expected(1 << 24, CLI::detail::expected_max_vector_size);
+}
+
 // Checks the URL itself instead of with a CLI11 validator: later versions of CLI11 silently drop an
 // environment variable's value that fails validation.
 CLI::Option* add_url(CLI::App& command, std::string& url, const std::string& what) {

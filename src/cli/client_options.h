@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 
@@ -17,6 +18,10 @@ inline constexpr const char* kExitCodes =
 // valid.
 std::string url_problem(const std::string& url);
 
+// Adds a positional argument that takes all words that are no options, each as it is. (CLI11's own way splits
+// a word in square brackets like a list.)
+CLI::Option* add_words(CLI::App& command, const std::string& name, std::vector<std::string>& words,
+                       const std::string& help);
 // Adds --url, which defaults to BATON_URL. `what` names the thing at that address, for the help text.
 CLI::Option* add_url(CLI::App& command, std::string& url, const std::string& what);
 // Adds the options that select the agent, and the list of exit codes.

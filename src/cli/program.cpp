@@ -298,8 +298,8 @@ class Program {
 
   void add_send() {
     CLI::App* command = app_.add_subcommand("send", "Send a message and follow the answer");
-    command->add_option("text", send_.parts.text,
-                        "The message, before or after the options; - reads standard input");
+    add_words(*command, "text", send_.parts.text,
+              "The message, before or after the options; - reads standard input");
     add_repeated(*command, "--file", send_.parts.files,
                  "File to send with its bytes, report.pdf or report.pdf:application/pdf");
     add_repeated(*command, "--file-uri", send_.parts.file_uris, "URI of a file that the agent is to fetch");

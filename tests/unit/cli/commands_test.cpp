@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "cli/client_options.h"
 #include "cli/exit_code.h"
 #include "cli/ops_session.h"
 
@@ -30,6 +31,14 @@ TEST_CASE(
   CHECK(describe(nobody, "http://h:1/") == "http://h:1/: the connection failed");
   CHECK(describe({.text = "it is busy", .lost = true, .status = 503, .unsent = true},
                  "http://127.0.0.1:8080/") == "http://127.0.0.1:8080/: it is busy");
+}
+
+TEST_CASE("Commands: words are taken as they are, also in square brackets") {
+  std::vector<std::string> words;
+  CLI::App command;
+  add_words(command, "text", words, "The message");
+  command.parse("[a,b] c []");
+  CHECK(words == std::vector<std::string>{"[a,b]", "c", "[]"});
 }
 
 TEST_CASE("Operator's commands: an error about a member of the API names the option that the user typed") {
