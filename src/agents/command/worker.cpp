@@ -277,12 +277,13 @@ bool Worker::refuse_line(std::string_view text, const line::Decoded& decoded) {
   const std::string& id = decoded.refused_turn;
   const base::Error& error = decoded.line.error();
   const auto found = turns_.find(id);
-  if (found == turns_.end() && has_ended(id)) return stray_line(id);
+  if (found == turns_.end() && find_ended(id) != nullptr) return stray_line(id);
   if (found == turns_.end()) {
     kill(refusal(facts_->settings, members(), error, text));
     return false;
   }
   const std::shared_ptr<WorkerTurn> turn = found->second;
+  if (turn->output_.ended()) return usable();  // it was let go already
   base::LogMembers about = members();
   about.emplace_back("task", turn->task_.value);
   turn->output_.fail(refusal(facts_->settings, about, error, text));
@@ -292,8 +293,9 @@ bool Worker::refuse_line(std::string_view text, const line::Decoded& decoded) {
 
 // Handles a line for a turn that this worker does not have.
 bool Worker::stray_line(const std::string& turn) {
-  if (has_ended(turn)) {
-    base::log_info(members(), "turn={} printed a line after its end", turn);
+  if (EndedTurn* const ended = find_ended(turn)) {
+    if (!std::exchange(ended->was_late, true))
+      base::log_info(members(), "turn={} printed a line after its end", turn);
     return true;
   }
   kill(turn.empty() ? "the agent printed a line without \"turn\""
@@ -301,8 +303,10 @@ bool Worker::stray_line(const std::string& turn) {
   return false;
 }
 
-bool Worker::has_ended(const std::string& turn) const {
-  return std::find(ended_.begin(), ended_.end(), turn) != ended_.end();
+// Null if it is not among the last that ended here.
+Worker::EndedTurn* Worker::find_ended(const std::string& turn) {
+  const auto found = std::ranges::find(ended_, turn, &EndedTurn::id);
+  return found == ended_.end() ? nullptr : &*found;
 }
 
 void Worker::end_turn(const std::string& id) {
@@ -317,7 +321,7 @@ void Worker::end_turn(const std::string& id) {
   turn->worker_.reset();
   if (alone_ == turn.get()) alone_ = nullptr;
   turn->lines_.clear();
-  ended_.push_back(id);
+  ended_.push_back({id});
   if (ended_.size() > kEndedKept) ended_.pop_front();
   proved_ = true;
   end_if_drained();

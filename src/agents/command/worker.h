@@ -98,6 +98,11 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void on_exit(const ProcessExit& exit) override;
 
  private:
+  struct EndedTurn {
+    std::string id;
+    bool was_late = false;  // has printed a line since, which was logged
+  };
+
   void after_output();
   bool take_line(std::string_view line);
   bool take(std::string_view text, line::Decoded any);
@@ -116,7 +121,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void ask_ready(const std::shared_ptr<WorkerTurn>& turn);
   void end_turn(const std::string& id);
   void pump_soon();
-  bool has_ended(const std::string& turn) const;
+  EndedTurn* find_ended(const std::string& turn);
   base::LogMembers members() const;
 
   const std::weak_ptr<WorkerGroup> group_;          // gone with the executor
@@ -126,7 +131,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   std::shared_ptr<Process> process_;  // shared with the host
   std::unordered_map<std::string, std::shared_ptr<WorkerTurn>> turns_;
   std::set<std::string> leaving_;  // the turns of turns_ that were let go
-  std::deque<std::string> ended_;  // the last turns that ended here: a late line of theirs is no fault
+  std::deque<EndedTurn> ended_;    // the last turns that ended here: a late line of theirs is no fault
   std::set<std::shared_ptr<WorkerTurn>> touched_;    // spoke in the current piece of output
   std::set<std::shared_ptr<WorkerTurn>> not_ready_;  // their sinks have no room: output is paused
   std::string why_;                                  // why it is being killed

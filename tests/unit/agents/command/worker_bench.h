@@ -44,7 +44,8 @@ for line in sys.stdin:
     elif text == "garbage":
         print("not json")
     elif text == "unknown":
-        say(turn, type="dance")
+        for _ in range(3):
+            say(turn, type="dance")
         say(turn, type="done")
     elif text == "long":
         for piece in ("before ", "x" * 1_000_000, " after"):
@@ -61,7 +62,8 @@ for line in sys.stdin:
         say("nobody", type="done")
     elif text == "late":
         say(turn, type="done")
-        say(turn, type="text", delta="late")
+        for _ in range(3):
+            say(turn, type="text", delta="late")
     elif text == "delegate":
         say(turn, type="delegate", id="d", agent="a", message="m")
     elif text == "silence":

@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <future>
 #include <set>
+#include <sstream>
 
 #include "base/unique_fd.h"
 #include "unit/agents/command/worker_bench.h"
@@ -172,6 +175,27 @@ TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the
     CHECK(held.sink->ending() == "broken off");
   }
   CHECK(bench.work("x")->ending() == "done");
+}
+
+TEST_CASE("Worker: of a turn's refused lines, and of its late ones, the first is logged") {
+  std::ostringstream text;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
+  {
+    WorkerBench bench;
+    bench.settings.verbose_errors = false;
+    bench.work("unknown");
+    bench.work("late");
+    CHECK(bench.work("x")->ending() == "done");  // all earlier lines were taken before this turn's
+  }
+  spdlog::set_default_logger(before);
+  for (const std::string words : {"rejected a line of the agent", "printed a line after its end"}) {
+    CAPTURE(words);
+    const std::size_t first = text.str().find(words);
+    CHECK(first != std::string::npos);
+    CHECK(text.str().find(words, first + 1) == std::string::npos);
+  }
 }
 
 TEST_CASE("Worker: a turn gets its delegated task's result") {
