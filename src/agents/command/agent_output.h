@@ -25,7 +25,8 @@ class AgentOutput {
   // `gate` must outlive this.
   AgentOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate);
 
-  // Counts a line's bytes against the turn's limit. If they exceed it, fails the turn and returns false.
+  // Counts bytes that the agent has printed against the turn's limit. If they exceed it, fails the turn and
+  // returns false.
   bool count(std::size_t bytes);
   // Passes a message on. If it is not allowed now, fails the turn and returns false.
   bool forward(line::AgentMessage message);

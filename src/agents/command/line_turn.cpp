@@ -39,6 +39,8 @@ void LineTurn::on_output(std::string_view bytes) {
   if (!lines_.feed(bytes, [this](std::string_view one) { return take_line(one); })) {
     output_.fail(line_too_long(facts_->settings));
     process_->kill();
+  } else if (!output_.ended() && !output_.count(bytes.size())) {
+    process_->kill();
   }
   after_output();
 }
@@ -46,10 +48,6 @@ void LineTurn::on_output(std::string_view bytes) {
 // Returns whether to take the next line now.
 bool LineTurn::take_line(std::string_view text) {
   if (output_.ended()) return false;
-  if (!output_.count(text.size())) {
-    process_->kill();
-    return false;
-  }
   if (text.size() <= kDecodedHere) return take(text, line::decode(text));
   decode_apart(facts_->host, process_, std::string(text),
                [weak = weak_from_this()](std::string_view long_one, line::Decoded decoded) {

@@ -189,8 +189,12 @@ void Worker::kill_for_one(std::string why) {
 }
 
 void Worker::on_output(std::string_view bytes) {
+  const AgentSettings& settings = facts_->settings;
+  unclaimed_ += bytes.size();
   if (!lines_.feed(bytes, [this](std::string_view one) { return take_line(one); })) {
-    kill(line_too_long(facts_->settings));
+    kill(line_too_long(settings));
+  } else if (unclaimed_ > settings.output_max + settings.line_max) {
+    kill("the agent printed too much that belongs to none of its turns");
   }
   after_output();
 }
@@ -245,6 +249,7 @@ bool Worker::take(std::string_view text, line::Decoded any) {
   const auto found = turns_.find(decoded->turn);
   if (found == turns_.end()) return stray_line(decoded->turn);
   const std::shared_ptr<WorkerTurn> turn = found->second;
+  unclaimed_ = 0;
   if (!turn->output_.count(text.size())) {
     kill_for_one("its worker process was stopped because another turn printed too much");
     return false;

@@ -132,6 +132,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   std::unordered_map<std::string, std::shared_ptr<WorkerTurn>> turns_;
   std::set<std::string> leaving_;  // the turns of turns_ that were let go
   std::deque<EndedTurn> ended_;    // the last turns that ended here: a late line of theirs is no fault
+  std::uint64_t unclaimed_ = 0;    // bytes of output since the last line of a turn that it has
   std::set<std::shared_ptr<WorkerTurn>> touched_;    // spoke in the current piece of output
   std::set<std::shared_ptr<WorkerTurn>> not_ready_;  // their sinks have no room: output is paused
   std::string why_;                                  // why it is being killed

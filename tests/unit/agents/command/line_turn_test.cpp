@@ -317,6 +317,12 @@ TEST_CASE("LineTurn: an agent that prints too much is ended") {
   CHECK(lines.run("x")->ending() == "the agent printed more than 1 MiB");
   CHECK(lines.wait_processes(0));
 
+  AgentBench blanks;
+  blanks.settings.output_max = 1 << 20;
+  blanks.shell("yes ''");
+  CHECK(blanks.run("x")->ending() == "the agent printed more than 1 MiB");
+  CHECK(blanks.wait_processes(0));
+
   AgentBench line;
   line.settings.line_max = 1 << 20;
   line.shell("cat /dev/zero");

@@ -64,6 +64,10 @@ for line in sys.stdin:
         say(turn, type="done")
         for _ in range(3):
             say(turn, type="text", delta="late")
+    elif text == "late flood":
+        say(turn, type="done")
+        while True:
+            say(turn, type="text", delta="x" * 1000)
     elif text == "delegate":
         say(turn, type="delegate", id="d", agent="a", message="m")
     elif text == "silence":

@@ -167,6 +167,13 @@ TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the
     CHECK(late->ending() == "done");
     CHECK(late->all_text().empty());
   }
+  SUBCASE("too much output that belongs to no turn fails all turns of the worker") {
+    bench.settings.output_max = bench.settings.line_max = 1 << 20;
+    auto held = bench.hold();
+    CHECK(bench.work("late flood")->ending() == "done");
+    REQUIRE(held.sink->wait_finished());
+    CHECK(held.sink->ending() == "the agent printed too much that belongs to none of its turns");
+  }
   SUBCASE("too much output ends the worker, and its other turns are broken off") {
     bench.settings.output_max = 1 << 20;
     auto held = bench.hold();
