@@ -16,6 +16,10 @@ namespace {
 using base::fail;
 using base::Result;
 
+// For a line that is nested too deeply: a caller's data, which may be nested as deeply as is allowed, with an
+// object of the agent around them.
+constexpr json::ParseOptions kTooDeep{.depth_max = 1'000};
+
 // The largest integer that JavaScript holds exactly; clients refuse larger ones.
 constexpr std::int64_t kWholeMax = (std::int64_t{1} << 53) - 1;
 
@@ -295,8 +299,11 @@ constexpr std::array kReaders{
 
 Result<AgentLine> decode(std::string_view line) {
   const auto document = json::Document::parse_view(line);
-  if (!document) return fail(document.error());
   const auto refuse = [](std::string why) { return fail(base::ErrorCode::invalid_argument, std::move(why)); };
+  if (!document) {
+    const bool is_json = !json::Document::view_of(line, kTooDeep).root().missing();
+    return is_json ? refuse(document.error().for_caller) : fail(document.error());
+  }
   if (!document->root().is_object()) return refuse("a line must be a JSON object");
   LineMembers fields(document->root());
   const std::string type = fields.needed_string("type");
@@ -320,7 +327,7 @@ std::vector<std::string_view> types() {
 
 Decoded decode_any(std::string_view line) {
   Decoded decoded{decode(line), {}};
-  if (!decoded.line) decoded.refused_turn = json::Document::view_of(line).root()["turn"].str();
+  if (!decoded.line) decoded.refused_turn = json::Document::view_of(line, kTooDeep).root()["turn"].str();
   return decoded;
 }
 

@@ -77,7 +77,7 @@ struct AgentLine {
 };
 
 // Fails with parse_error for a line that is not JSON, and with invalid_argument, naming type and member, for
-// JSON that is none of the messages above.
+// JSON that is none of the messages above or is nested too deeply.
 base::Result<AgentLine> decode(std::string_view line);
 
 // All types of lines that an agent may write.

@@ -47,6 +47,12 @@ for line in sys.stdin:
         for _ in range(3):
             say(turn, type="dance")
         say(turn, type="done")
+    elif text == "deep":
+        value = turn
+        for _ in range(200):
+            value = [value]
+        say(turn, type="custom", name="deep", value=value)
+        say(turn, type="done")
     elif text == "long":
         for piece in ("before ", "x" * 1_000_000, " after"):
             say(turn, type="text", delta=piece)

@@ -142,6 +142,13 @@ TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the
     REQUIRE(held.sink->wait_finished());
     CHECK(message_of(*held.sink) == "released");
   }
+  SUBCASE("JSON that is nested too deeply fails that turn only") {
+    auto held = bench.hold();
+    CHECK(bench.work("deep")->ending().find("nested deeper than 100") != std::string::npos);
+    CHECK(bench.work("release")->ending() == "done");
+    REQUIRE(held.sink->wait_finished());
+    CHECK(message_of(*held.sink) == "released");
+  }
   SUBCASE("an event out of order fails that turn only, and the worker stays") {
     auto held = bench.hold();
     const auto disordered = bench.work("disorder");
