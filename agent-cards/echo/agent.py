@@ -12,6 +12,7 @@ import threading
 
 DELAY_MS_MAX = 5_000
 WORDS_MAX = 10_000  # a longer text is sent in groups of words
+LINE_BYTES_MAX = (8 << 20) + (256 << 10)  # a longer line would end the worker and all of its turns
 PIECE_CHARS_MAX = 16_384  # keeps each line short, even if a "word" has megabytes
 
 # A word with the white space after it. Each Chinese or Japanese character is a word, because these have no spaces.
@@ -84,6 +85,10 @@ def take_turn(turn: dict) -> None:
     text = "\n".join(part["text"] for part in parts if "text" in part)
     words = [encode({"type": "text", "turn": turn_id, "delta": piece}) for piece in pieces(text)]
     rest = artifact_lines(turn_id, parts) + [encode({"type": "done", "turn": turn_id})]
+    # Numbers such as 1e15 and letters such as é are longer here than in the message.
+    if any(len(line) > LINE_BYTES_MAX for line in rest):
+        send([encode({"type": "fail", "turn": turn_id, "error": "The data are too large to be sent back."})])
+        return
     pause = pause_s(turn)
     if pause and len(words) > 1:
         waiting[turn_id] = threading.Event()

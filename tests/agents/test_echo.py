@@ -59,6 +59,11 @@ class Echo(AgentTest):
         artifact = self.echo(raw(content))[0]["artifact"]
         self.assertEqual(base64.b64decode(artifact["parts"][0]["raw"]), content)
 
+    def test_data_that_fit_into_no_line_fail_their_turn_alone(self):
+        lines = self.echo({"data": "é" * 1_500_000})
+        self.assertEqual([line["type"] for line in lines], ["fail"])
+        self.assertEqual(reply(self.echo(text("next"), turn_id="t2")), "next")
+
     def test_a_pause_streams_all_words_in_order(self):
         lines = self.echo(text("a b c"), message_metadata={"delay_ms": 1})
         self.assertEqual([line.get("delta") for line in lines], ["a ", "b ", "c", None])
