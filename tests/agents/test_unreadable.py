@@ -1,10 +1,14 @@
-"""Every shipped agent ends every turn, even if the JSON of the turn is useless to it."""
-import unittest
-
-from line_agent import ENDINGS, LineAgent, text, turn
-from test_cards import SHIPPED
-
+"""Every shipped agent ends every turn, even if the JSON of the turn is useless to it. So does the worker in C++ that
+`baton init` makes, which has no library of ours."""
 import json
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from library_case import LibraryAgent
+from line_agent import AGENTS, ENDINGS, LineAgent, text, turn
+from test_cards import SHIPPED
 
 # Replacements for the message's parts.
 PARTS = {
@@ -41,6 +45,31 @@ class Unreadable(unittest.TestCase):
                 self.assertTrue(running.until_end("bad"))
                 running.send(turn(text("good"), turn_id="good"))
                 self.assertEqual([one["type"] for one in running.until_end("good")], ["text", "done"])
+
+
+class CppWorker(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        command = ["c++", "-std=c++20", "-O0", "-pthread", "-o", "agent", AGENTS / "templates/cpp/worker.cpp"]
+        subprocess.run(command, cwd=cls.folder, check=True)
+
+    def setUp(self):
+        self.agent = LibraryAgent(["./agent"], self.folder)
+        self.addCleanup(self.agent.close)
+
+    def test_a_line_that_cannot_be_read_fails_its_turn_and_no_other(self):
+        self.agent.send(turn(text("a b"), turn_id="good"))
+        self.agent.send(json.dumps(turn({"data": "@"}, turn_id="bad")).replace('"@"', "7" * 5_000).encode())
+        ends = {}
+        while len(ends) < 2:
+            line = self.agent.line()
+            self.assertIsNotNone(line, "the worker has ended")
+            if line["type"] in ENDINGS:
+                ends[line["turn"]] = line["type"]
+        self.assertEqual(ends, {"good": "done", "bad": "fail"})
 
 
 if __name__ == "__main__":

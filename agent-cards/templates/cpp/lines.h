@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <mutex>
+#include <regex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -113,14 +114,28 @@ inline std::string one_line(std::string json) {
   return json;
 }
 
-// Answers turns, each on a thread of its own, until Baton closes the input. A line that cannot be read ends
-// the program, and Baton runs its turns again.
+// Fails the turn of a line that cannot be read, because Baton waits until every turn has ended. JSON from a
+// caller may exceed the parser's limits; an integer of 5,000 digits does. Baton's own members come before it.
+inline void refuse(const std::string& line) {
+  static const std::regex begin(R"re(\{"type": ?"turn", ?"protocol": ?[0-9]+, ?"turn": ?("[^"\\]*"))re");
+  const std::string head = line.substr(0, 1'000);
+  std::smatch found;
+  if (!std::regex_search(head, found, begin, std::regex_constants::match_continuous)) return;
+  rapidjson::Document named;
+  named.Parse(("{\"turn\": " + found.str(1) + "}").c_str());
+  Turn(std::move(named)).say("fail", {{"error", "This agent cannot read the message."}});
+}
+
+// Answers turns, each on a thread of its own, until Baton closes the input and all turns are over.
 inline int serve(const std::function<void(const Turn&)>& answer) {
   std::vector<std::thread> threads;
   for (std::string line; std::getline(std::cin, line);) {
     rapidjson::Document read;
     read.Parse<rapidjson::kParseIterativeFlag>(line.c_str(), line.size());
-    if (read.HasParseError() || !read.IsObject()) return EXIT_FAILURE;
+    if (read.HasParseError() || !read.IsObject()) {
+      refuse(line);
+      continue;
+    }
     if (read["type"] != "turn") continue;  // such as a cancel
     auto turn = std::make_shared<Turn>(std::move(read));
     threads.emplace_back([turn, answer] { answer(*turn); });
