@@ -1,5 +1,5 @@
 """Every shipped agent ends every turn, even if the JSON of the turn is useless to it. So does the worker in C++ that
-`baton init` makes, which has no library of ours."""
+`baton init` makes, which has no library of ours, however many turns it has had."""
 import json
 import subprocess
 import tempfile
@@ -70,6 +70,14 @@ class CppWorker(unittest.TestCase):
             if line["type"] in ENDINGS:
                 ends[line["turn"]] = line["type"]
         self.assertEqual(ends, {"good": "done", "bad": "fail"})
+
+    def test_a_turn_leaves_no_thread_behind(self):
+        maps = Path(f"/proc/{self.agent.process.pid}/maps")
+        turns, before = 200, len(maps.read_text().splitlines())
+        for number in range(turns):
+            self.agent.send(turn(text(""), turn_id=f"t{number}"))
+            self.assertEqual(self.agent.until_end()[-1]["type"], "done")
+        self.assertLess(len(maps.read_text().splitlines()) - before, turns)  # a stack that stays has two
 
 
 if __name__ == "__main__":

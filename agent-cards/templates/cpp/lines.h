@@ -1,10 +1,10 @@
 // Baton's line protocol for one agent: reads turns, writes lines. Needs RapidJSON (Debian: rapidjson-dev).
 #pragma once
 
+#include <condition_variable>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
-#include <memory>
 #include <mutex>
 #include <regex>
 #include <string>
@@ -128,7 +128,9 @@ inline void refuse(const std::string& line) {
 
 // Answers turns, each on a thread of its own, until Baton closes the input and all turns are over.
 inline int serve(const std::function<void(const Turn&)>& answer) {
-  std::vector<std::thread> threads;
+  std::mutex mutex;
+  std::condition_variable over;
+  std::size_t running = 0;
   for (std::string line; std::getline(std::cin, line);) {
     rapidjson::Document read;
     read.Parse<rapidjson::kParseIterativeFlag>(line.c_str(), line.size());
@@ -137,10 +139,17 @@ inline int serve(const std::function<void(const Turn&)>& answer) {
       continue;
     }
     if (read["type"] != "turn") continue;  // such as a cancel
-    auto turn = std::make_shared<Turn>(std::move(read));
-    threads.emplace_back([turn, answer] { answer(*turn); });
+    const std::lock_guard lock(mutex);
+    ++running;
+    // Detached, because the stack of a thread that nobody joins stays for as long as the worker lives.
+    std::thread([&, turn = Turn(std::move(read))] {
+      answer(turn);
+      const std::lock_guard ended(mutex);
+      if (--running == 0) over.notify_all();
+    }).detach();
   }
-  for (std::thread& thread : threads) thread.join();
+  std::unique_lock lock(mutex);
+  over.wait(lock, [&] { return running == 0; });
   return EXIT_SUCCESS;
 }
 
