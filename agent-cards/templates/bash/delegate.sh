@@ -10,4 +10,4 @@ jq --compact-output '([.message.parts[].text // empty] | join("\n")) as $said | 
     {type: "wait"}
   elif any(.resume.results[]; .error) then {type: "fail", error: "A line could not be done."}
   else {type: "text", delta: ([.resume.results | sort_by(.id | ltrimstr("line-") | tonumber)[] |
-          [.task.artifacts[].parts[].text // empty] | join("")] | join("\n"))}, {type: "done"} end' <<<"$turn"
+          [.task.artifacts[]?.parts[].text // empty] | join("")] | join("\n"))}, {type: "done"} end' <<<"$turn"

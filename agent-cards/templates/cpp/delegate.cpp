@@ -22,6 +22,7 @@ void show_results(const lines::Turn& turn) {
   for (const lines::Value& result : turn.line()["resume"]["results"].GetArray()) {
     if (result.HasMember("error")) return turn.say("fail", {{"error", "A line could not be done."}});
     std::string& text = texts[std::atoi(result["id"].GetString())];
+    if (!result["task"].HasMember("artifacts")) continue;  // the reply to an empty line is empty
     for (const lines::Value& artifact : result["task"]["artifacts"].GetArray())
       text += lines::text_of(artifact);
   }
