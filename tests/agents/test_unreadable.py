@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from library_case import LibraryAgent
-from line_agent import AGENTS, ENDINGS, LineAgent, text, turn
+from line_agent import AGENTS, ENDINGS, LineAgent, reply, text, turn
 from test_cards import SHIPPED
 
 # Replacements for the message's parts.
@@ -70,6 +70,10 @@ class CppWorker(unittest.TestCase):
             if line["type"] in ENDINGS:
                 ends[line["turn"]] = line["type"]
         self.assertEqual(ends, {"good": "done", "bad": "fail"})
+
+    def test_every_character_of_a_text_is_read(self):
+        self.agent.send(turn(text("a\0b")))
+        self.assertEqual(reply(self.agent.until_end()), "1: a\0b\n")
 
     def test_a_turn_leaves_no_thread_behind(self):
         maps = Path(f"/proc/{self.agent.process.pid}/maps")

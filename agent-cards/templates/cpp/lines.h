@@ -24,8 +24,11 @@ using Value = rapidjson::Value;
 inline std::string text_of(const Value& holder) {
   std::string text;
   if (!holder.HasMember("parts")) return text;
+  bool is_first = true;
   for (const Value& part : holder["parts"].GetArray()) {
-    if (part.HasMember("text")) text += (text.empty() ? "" : "\n") + std::string(part["text"].GetString());
+    if (!part.HasMember("text")) continue;
+    if (!std::exchange(is_first, false)) text += '\n';
+    text.append(part["text"].GetString(), part["text"].GetStringLength());
   }
   return text;
 }
