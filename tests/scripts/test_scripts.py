@@ -390,6 +390,10 @@ class Threats(Case):
             self.assertTrue(tests or fuzzed, f"no test: {row}")
             for test in tests:
                 self.assertTrue((ROOT / "tests" / test).is_file(), f"there is no {test}")
+            for test, names in re.findall(r"`([\w/.]+\.py)` \(([^)]*)\)", shown):
+                source = (ROOT / "tests" / test).read_text(encoding="utf-8")
+                for name in re.findall(r"`(\w+)`", names):
+                    self.assertRegex(source, rf"(?m)^(?:class| +def) {name}\b", f"{test} has no {name}")
             for target in fuzzed:
                 self.assertIn('{"' + target.rstrip("*"), targets, f"there is no target {target}")
         for name in re.findall(r"`((?:agents|base|engine|http|json|notify|outbound|protocol|server|store|task)/[\w/.]+)`", text):
