@@ -447,6 +447,16 @@ class Links(Case):
                                  "CMakePresets.json", "cmake", ".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore",
                                  ".npmrc"})
 
+    def test_pages_for_users_have_lines_of_120_and_those_for_authors_250_of_them(self):
+        for page, text in self.pages().items():
+            lines = text.splitlines()
+            if page.parts[0] == "src":
+                continue
+            with self.subTest(page=str(page)):
+                self.assertEqual([line for line in lines if len(line) > 120 and not line.startswith("|")], [])
+                if page.parts[0] == "agent-cards":
+                    self.assertLessEqual(len(lines), 250)
+
     def test_the_readme_is_short(self):
         lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
         self.assertLessEqual(len(lines), 150)
