@@ -16,15 +16,10 @@
 
 namespace baton::test {
 
-// Waits until the condition is true. Returns false if that takes too long.
+// `eventually`, for conditions that ask the database.
 template <class F>
 bool comes(F&& condition) {
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() >= until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
+  return eventually(condition, std::chrono::milliseconds(5));
 }
 
 class Ear final : public store::Peers::Listener {

@@ -319,9 +319,7 @@ TEST_CASE("PostgresStore: a context stays if its last task is removed while a ta
     auto removed = bench.retention->remove({{{ended.key, ended.version}}});
     return removed && bench.tasks->commit() && removed->size() == 1;
   });
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (count(bench, "pg_locks WHERE NOT granted") == "0" && std::chrono::steady_clock::now() < until)
-    std::this_thread::yield();
+  CHECK(eventually([&] { return count(bench, "pg_locks WHERE NOT granted") != "0"; }));
   other.ask("COMMIT");
   CHECK(removing.get());
   CHECK(bench.head({999'999}).context.value == "c1");

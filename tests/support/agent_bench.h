@@ -98,22 +98,12 @@ class AgentBench {
 
   // Waits until at least `at_least` processes run; false on timeout.
   bool wait_count(std::size_t at_least) {
-    const auto until = std::chrono::steady_clock::now() + patience();
-    while (host.process_count() < at_least) {
-      if (std::chrono::steady_clock::now() > until) return false;
-      std::this_thread::yield();
-    }
-    return true;
+    return eventually([&] { return host.process_count() >= at_least; });
   }
 
   // Waits until at most `at_most` processes run; false on timeout.
   bool wait_processes(std::size_t at_most) {
-    const auto until = std::chrono::steady_clock::now() + patience();
-    while (host.process_count() > at_most) {
-      if (std::chrono::steady_clock::now() > until) return false;
-      std::this_thread::yield();
-    }
-    return true;
+    return eventually([&] { return host.process_count() <= at_most; });
   }
 
   TempFolder folder;

@@ -120,12 +120,7 @@ std::vector<task::Event> EngineBench::log(task::TaskKey key) {
 }
 
 bool EngineBench::wait_running(int turns) {
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (engine_->counts().turns.running != turns) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::yield();
-  }
-  return true;
+  return eventually([&] { return engine_->counts().turns.running == turns; });
 }
 
 task::Submission EngineBench::message(const std::string& text, const std::string& id) {

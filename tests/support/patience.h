@@ -1,4 +1,4 @@
-// How long tests wait.
+// How tests wait, and for how long.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,18 @@ inline std::chrono::milliseconds patience() {
     return std::chrono::milliseconds(static_cast<std::int64_t>(60'000 * times));
   }();
   return time;
+}
+
+// Waits until the condition is true; false if that takes longer than `patience()`. `pause`: between two
+// looks, for a condition that is costly to look at.
+template <class Condition>
+bool eventually(Condition&& condition, std::chrono::milliseconds pause = {}) {
+  const auto until = std::chrono::steady_clock::now() + patience();
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    pause.count() > 0 ? std::this_thread::sleep_for(pause) : std::this_thread::yield();
+  }
+  return true;
 }
 
 // Lets other threads run for about `time`. A number of yields would take seconds on a busy machine.

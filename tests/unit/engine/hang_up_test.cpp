@@ -44,12 +44,7 @@ agents::Asked asking() {
 }
 
 bool wait_cancel(EngineBench& bench, task::TaskKey key) {
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (!bench.engine().reader().head(key)->cancel_requested) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::yield();
-  }
-  return true;
+  return test::eventually([&] { return bench.engine().reader().head(key)->cancel_requested; });
 }
 
 }  // namespace

@@ -74,11 +74,9 @@ TEST_CASE("OtherNodes: if notifications do not arrive, tasks are checked more of
   bench.peers.set_ends({{bench.begin(), {1}, {1}, FakePeers::kSelf}});
   bench.peers.alone = false;
   const int read = bench.peers.reads();
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (bench.peers.looks() < 12 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  CHECK(test::eventually([&] { return bench.peers.looks() >= 12; }));
   // In this order, because both numbers still grow.
   const int more = bench.peers.reads() - read, looks = bench.peers.looks();
-  CHECK(looks >= 12);
   CHECK(3 * more < 2 * looks);
 }
 
@@ -158,9 +156,7 @@ TEST_CASE(
     return std::ranges::count_if(bench.peers.told_followers(),
                                  [](const auto& one) { return one.task.value < 0; });
   };
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (notices() < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  CHECK(notices() >= 2);
+  CHECK(test::eventually([&] { return notices() >= 2; }));
 }
 
 TEST_CASE("OtherNodes: a conversation that is followed here has news when notifications were lost") {
@@ -171,9 +167,7 @@ TEST_CASE("OtherNodes: a conversation that is followed here has news when notifi
   CHECK(news == 1);
   bench.peers.hearing = false;
   bench.peers.alone = false;
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (news < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  CHECK(news >= 2);
+  CHECK(test::eventually([&] { return news >= 2; }));
 }
 
 }  // namespace other_nodes_test

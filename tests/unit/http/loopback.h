@@ -22,15 +22,10 @@
 
 namespace baton::http::loopback {
 
-// Waits for a condition; false on timeout.
+// As that of tests of other folders. Some conditions here open connections.
 template <class Condition>
 bool eventually(Condition&& condition) {
-  const auto end = std::chrono::steady_clock::now() + test::patience();
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
+  return test::eventually(condition, std::chrono::milliseconds(1));
 }
 
 inline Reply plain_error(const Request&, int status, std::string_view reason) {

@@ -29,6 +29,7 @@ using baton::store::Delivery;
 using baton::task::EventNumber;
 using baton::task::PushConfig;
 using baton::task::TaskKey;
+using baton::test::eventually;
 using baton::test::ManualClock;
 using baton::test::MemoryDeliveries;
 using baton::test::patience;
@@ -322,10 +323,7 @@ TEST_CASE("Notifier: a caller with many slow receivers does not delay another ca
     return std::accumulate(tarpits.begin(), tarpits.end(), 0,
                            [](int sum, const auto& tarpit) { return sum + tarpit->held_max(); });
   };
-  const auto deadline = std::chrono::steady_clock::now() + patience();
-  while (held() < fixture.options.senders / 2 && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(1ms);
-  }
+  CHECK(eventually([&] { return held() >= fixture.options.senders / 2; }));
   WebhookReceiver quick;
   for (int task = 2001; task <= 2010; ++task) {
     fixture.store.add(TaskKey{task}, EventNumber{1}, config("c", quick.url()), fixture.clock.now());
@@ -350,8 +348,7 @@ TEST_CASE("Notifier: deliveries that wait for their receivers hold no threads") 
   const auto are_asked = [&] {
     return std::ranges::all_of(silent, [](const auto& server) { return server->connections() == 1; });
   };
-  const auto deadline = std::chrono::steady_clock::now() + patience();
-  while (!are_asked() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
+  CHECK(eventually(are_asked));
   CHECK(fixture.notifier->counters().in_flight == all);
   CHECK(threads_named("notify") <= 5);
 }
@@ -438,8 +435,7 @@ TEST_CASE("Notifier: a send whose answer has begun when stop abandons it is deli
   fixture.options.stop_grace = patience() / 60;  // time to read what has been sent
   fixture.restart();
   fixture.add(1, 1, config("c", server.url()));
-  const auto deadline = std::chrono::steady_clock::now() + patience();
-  while (!has_begun && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
+  CHECK(eventually([&] { return has_begun.load(); }));
   fixture.notifier->stop();
   CHECK_FALSE(fixture.store.entries()[0].open);
   CHECK(fixture.notifier->counters().delivered == 1);

@@ -25,6 +25,7 @@ using baton::outbound::HttpRequest;
 using baton::outbound::Intake;
 using baton::outbound::WaitLimits;
 using baton::test::Blocking;
+using baton::test::eventually;
 using baton::test::OverLoop;
 using baton::test::patience;
 using baton::test::RawServer;
@@ -52,12 +53,7 @@ Ending acquire(Intake& intake, std::size_t bytes, const WaitLimits& limits = now
 }
 
 bool wait_for_waiting(const ByteBudget& budget, std::size_t calls) {
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (budget.counts().waiting < calls) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::yield();
-  }
-  return true;
+  return eventually([&] { return budget.counts().waiting >= calls; });
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ using baton::outbound::Addresses;
 using baton::outbound::literal_address;
 using baton::outbound::Resolver;
 using baton::outbound::WaitLimits;
+using baton::test::eventually;
 using baton::test::patience;
 
 namespace {
@@ -100,12 +101,7 @@ TEST_CASE("Resolver: the number of hanging look-ups is bounded, and their places
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().for_caller == "too many host names are being resolved; try again later");
   fixture.system->let_go();
-  const auto deadline = std::chrono::steady_clock::now() + patience();
-  while (!fixture.resolver.resolve("quick", within(patience())) &&
-         std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::yield();
-  }
-  CHECK(fixture.resolver.resolve("quick", within(patience())).has_value());
+  CHECK(eventually([&] { return fixture.resolver.resolve("quick", within(patience())).has_value(); }));
 }
 
 TEST_CASE("Resolver: a stopped call does not wait for the look-up") {

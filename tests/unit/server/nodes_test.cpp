@@ -52,8 +52,7 @@ struct Bench {
   // The remarks for probes. Waits until they are `wanted`.
   std::string remarks(const std::string& wanted) {
     nodes.start();
-    const auto until = std::chrono::steady_clock::now() + test::patience();
-    while (nodes.remarks() != wanted && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    (void)test::eventually([&] { return nodes.remarks() == wanted; });
     return nodes.remarks();
   }
   std::string metrics() {

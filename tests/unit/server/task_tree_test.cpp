@@ -42,11 +42,9 @@ class Family {
     third_ = bench_.scripted().next();
     REQUIRE(third_);
     // A child may have begun before its parent's log names it.
-    const auto deadline = std::chrono::steady_clock::now() + test::patience();
-    while (tree().find("\"tasks\":4") == std::string::npos || tree().find("no idea") == std::string::npos) {
-      REQUIRE(std::chrono::steady_clock::now() < deadline);
-      std::this_thread::yield();
-    }
+    REQUIRE(test::eventually([&] {
+      return tree().find("\"tasks\":4") != std::string::npos && tree().find("no idea") != std::string::npos;
+    }));
   }
 
   std::string tree(const TaskTree::Limits& limits = {}) {

@@ -67,9 +67,7 @@ struct Bench {
 };
 
 bool wait_for(const std::atomic<bool>& flag) {
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (!flag && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  return flag;
+  return test::eventually([&] { return flag.load(); });
 }
 
 // Whether the loop runs what is posted.
@@ -247,9 +245,7 @@ TEST_CASE("AguiTurn: turns that wait for memory to decode keep none from beginni
   bench.rules.budget = &budget;
   std::vector<test::RunningTest> waiting;
   for (int i = 0; i < 6; ++i) waiting.push_back(bench.start());
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (budget.counts().waiting < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  REQUIRE(budget.counts().waiting == 2);
+  REQUIRE(test::eventually([&] { return budget.counts().waiting == 2; }));
   // A cancel waits neither for memory nor for a thread: of these four, two at least wait for one.
   for (int i = 0; i < 4; ++i) {
     waiting[i].turn->cancel();

@@ -30,12 +30,7 @@ struct GuessBench : AgentBench {
 
  private:
   bool wait_ready() {
-    const auto until = std::chrono::steady_clock::now() + test::patience();
-    while (!std::filesystem::exists(folder.path() / "ready")) {
-      if (std::chrono::steady_clock::now() > until) return false;
-      std::this_thread::yield();
-    }
-    return true;
+    return test::eventually([&] { return std::filesystem::exists(folder.path() / "ready"); });
   }
 };
 

@@ -353,13 +353,10 @@ TEST_CASE("LineTurn: dropping a turn kills its whole process group and reaps it"
   CHECK(bench.wait_processes(0));
   CHECK_FALSE(running.sink->finished());
   // Init reaps the grandchild at some later time. Until then it may be a zombie of another process.
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  const std::string status = "/proc/" + std::to_string(grandchild) + "/stat";
-  std::string text = test::TempFolder::read(status);
-  while (!text.empty() && text.find(") Z") == std::string::npos && std::chrono::steady_clock::now() < until) {
-    text = test::TempFolder::read(status);
-  }
-  CHECK((text.empty() || text.find(") Z") != std::string::npos));
+  CHECK(test::eventually([status = "/proc/" + std::to_string(grandchild) + "/stat"] {
+    const std::string text = test::TempFolder::read(status);
+    return text.empty() || text.find(") Z") != std::string::npos;
+  }));
   CHECK_FALSE(has_zombie());
 }
 
@@ -398,9 +395,7 @@ echo '{"type":"done"}')SH");
   REQUIRE(sink->wait_until([](const auto& one) { return one.refused_room(); }));
   bench.folder.write("go", "");
   const pid_t agent = std::stoi(test::TempFolder::read(bench.folder.path() / "own.pid"));
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (kill(agent, 0) == 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  CHECK(kill(agent, 0) != 0);
+  CHECK(test::eventually([&] { return kill(agent, 0) != 0; }));
   CHECK_FALSE(sink->finished());
   sink->make_room();
   REQUIRE(sink->wait_finished());

@@ -49,11 +49,8 @@ TEST_CASE("TextTurn: data and files become files whose paths are arguments, remo
   REQUIRE(std::filesystem::path(first).is_absolute());
   running.turn.reset();
   CHECK(bench.wait_processes(0));
-  const auto until = std::chrono::steady_clock::now() + test::patience();
   const auto folder = std::filesystem::path(first).parent_path();
-  while (std::filesystem::exists(folder) && std::chrono::steady_clock::now() < until)
-    std::this_thread::yield();
-  CHECK_FALSE(std::filesystem::exists(folder));
+  CHECK(test::eventually([&] { return !std::filesystem::exists(folder); }));
 }
 
 TEST_CASE("TextTurn: a file by URL and broken base64 are rejected with advice") {

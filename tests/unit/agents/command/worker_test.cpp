@@ -365,9 +365,7 @@ TEST_CASE("Worker: destroying the executor ends its workers") {
   turn.reset();
   CHECK(host.process_count() == 1);
   executor.reset();
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (host.process_count() > 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  CHECK(host.process_count() == 0);
+  CHECK(test::eventually([&] { return host.process_count() == 0; }));
 }
 
 }  // namespace worker_test

@@ -20,6 +20,7 @@ namespace model_turn_test {
 
 using namespace baton;
 using test::AgentBench;
+using test::eventually;
 using test::patience;
 using test::RawServer;
 using test::RecordingSink;
@@ -79,12 +80,6 @@ std::string whole(const std::string& text) {
   const std::string body = R"({"object":"chat.completion","choices":[{"index":0,"message":{"content":")" +
                            text + R"("},"finish_reason":"stop"}]})";
   return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
-
-bool eventually(const std::function<bool()>& is_true) {
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (!is_true() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  return is_true();
 }
 
 bool wait_for(const std::atomic<bool>& flag) {

@@ -106,9 +106,7 @@ struct Bench {
 };
 
 bool wait_for(const std::atomic<bool>& flag) {
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (!flag && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-  return flag;
+  return test::eventually([&] { return flag.load(); });
 }
 
 // Whether the loop runs what is posted.

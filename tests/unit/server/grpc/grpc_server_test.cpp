@@ -34,6 +34,7 @@ using http::Waker;
 using server::a2a::CallPtr;
 using server::a2a::Operation;
 using std::chrono_literals::operator""ms;
+using test::eventually;
 
 // The default agent.
 std::string desk() {
@@ -151,15 +152,6 @@ http::Limits patient_limits() {
   http::Limits limits;
   limits.stall_time = limits.keep_awake = test::patience();
   return limits;
-}
-
-bool eventually(const std::function<bool()>& condition) {
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    test::give_way();
-  }
-  return true;
 }
 
 TEST_CASE("gRPC server: a call becomes a request, and the answer's value becomes its message") {
@@ -616,11 +608,7 @@ TEST_CASE("gRPC server: streams are bounded, and a client that hangs up releases
   REQUIRE(script->wait_for_sources(0));
   script->say(status_frame());
   // The place is released a moment after the source is destroyed.
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  bool opens = false;
-  while (!opens && std::chrono::steady_clock::now() < until)
-    opens = ClientCall(bench.port, kSubscribe, request).read().has_value();
-  CHECK(opens);
+  CHECK(eventually([&] { return ClientCall(bench.port, kSubscribe, request).read().has_value(); }));
 }
 
 TEST_CASE("gRPC server: a stream that opens after its client has left is freed and uses no place") {
@@ -657,13 +645,11 @@ TEST_CASE("gRPC server: a stream that opens after its client has left is freed a
   }
   first.cancel();
   CHECK(first.finish().error_code() == ::grpc::StatusCode::CANCELLED);
-  const auto until = std::chrono::steady_clock::now() + test::patience();
   bool streams = false;
-  while (!opened && std::chrono::steady_clock::now() < until) {
-    ClientCall second(bench.port, kSubscribe, request);
-    streams = second.read().has_value();
-  }
-  CHECK(opened);
+  CHECK(eventually([&] {
+    streams = ClientCall(bench.port, kSubscribe, request).read().has_value();
+    return opened.load();
+  }));
   CHECK(freed);
   CHECK(streams);
   CHECK(script->wait_for_sources(0));
