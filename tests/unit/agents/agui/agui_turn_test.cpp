@@ -9,19 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "support/agent_bench.h"
-#include "support/held_sink.h"
-#include "support/patience.h"
-#include "support/recording_sink.h"
-#include "unit/outbound/raw_server.h"
+#include "unit/agents/loop_bench.h"
 
 namespace agui_turn_test {
 
 using namespace baton;
 using test::AgentBench;
-using test::patience;
 using test::RawServer;
 using test::RecordingSink;
+using test::replies;
+using test::wait_for;
 
 namespace {
 
@@ -32,50 +29,13 @@ std::string said(const std::string& text) {
   return R"(data: {"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":")" + text + "\"}\n\n";
 }
 
-std::string replies(const RecordingSink& sink) {
-  std::string all;
-  for (const agents::SaidReply& reply : sink.replies()) all += reply.text;
-  return all;
-}
-
-// An endpoint's agent on its own loop, with a server that does what a test wants.
-struct Bench {
-  explicit Bench(RawServer::Answer answer) : server(std::move(answer)) {
-    settings.endpoint.url = server.url();
-    settings.turn_timeout = std::chrono::duration_cast<decltype(settings.turn_timeout)>(patience());
-    rules.policy.allow_private = true;
-    loop.start();
-  }
-
-  agents::Executor& executor() {
-    if (!made) made = agents::agui_executor({loop, pool, decoding}, settings, rules);
-    return *made;
-  }
-  test::RunningTest start(agents::Turn turn = AgentBench::turn_of("hi")) {
-    test::RunningTest running;
-    running.turn = executor().start(std::move(turn), running.sink);
-    return running;
-  }
-
-  RawServer server;
-  agents::AgentSettings settings;
-  outbound::Rules rules;
-  base::EventLoop loop{"turns"};
-  base::WorkerPool pool{"turn-work", 2, 100};
-  base::WorkerPool decoding{"turn-decode", 2, 100};
-  std::unique_ptr<agents::Executor> made;
+struct Bench : test::LoopBench {
+  explicit Bench(RawServer::Answer answer)
+      : LoopBench(std::move(answer), [](LoopBench& bench) {
+          return agents::agui_executor({bench.loop, bench.pool, bench.other_pool}, bench.settings,
+                                       bench.rules);
+        }) {}
 };
-
-bool wait_for(const std::atomic<bool>& flag) {
-  return test::eventually([&] { return flag.load(); });
-}
-
-// Whether the loop runs what is posted.
-bool is_free(base::EventLoop& loop) {
-  const auto flag = std::make_shared<std::atomic<bool>>(false);
-  loop.post([flag] { *flag = true; });
-  return wait_for(*flag);
-}
 
 }  // namespace
 
@@ -112,21 +72,9 @@ TEST_CASE("AguiTurn: turns that are dropped in any state leave nothing behind") 
   const std::string large = said(std::string(100'000, 'x'));
   Bench bench(
       [&](RawServer&, int connection) { RawServer::say(connection, kHead + said("well") + large + kEnd); });
-  std::vector<test::RunningTest> all;
-  for (int i = 0; i < 200; ++i) {
-    all.push_back(bench.start());
-    if (i % 3 == 0) all.back().turn->cancel();
-    if (i % 2 == 0) all.back().turn.reset();
-    if (i % 50 == 7) REQUIRE(all.back().sink->wait_finished());
-  }
-  for (const auto& running : all) {
-    if (running.turn) REQUIRE(running.sink->wait_finished());
-    CHECK(running.sink->outcomes().size() <= 1);
-  }
-  all.clear();
-  for (int i = 0; i < 20; ++i) all.push_back(bench.start());
+  const auto running = test::check_drops(bench, 200);
   bench.pool.stop();
-  bench.decoding.stop();
+  bench.other_pool.stop();
   bench.loop.stop();
 }
 
@@ -219,17 +167,7 @@ TEST_CASE("AguiTurn: a long event is told without the loop, and a cancel waits u
     RawServer::say(connection, kHead + said("a") + said(large) + said("b") + kEnd);
     self.be_silent(connection);
   });
-  const auto sink = std::make_shared<test::HeldSink>();
-  const auto turn = bench.executor().start(AgentBench::turn_of("hi"), sink);
-  REQUIRE(sink->wait_held());
-  CHECK(is_free(bench.loop));
-  turn->cancel();
-  CHECK(is_free(bench.loop));
-  CHECK(sink->seen.wait_until([](const RecordingSink& seen) { return !seen.finished(); }));
-  sink->let_go();
-  REQUIRE(sink->seen.wait_finished());
-  CHECK(sink->seen.ending() == "canceled");
-  CHECK(replies(sink->seen) == "a" + large);
+  test::check_long_telling(bench, "a" + large);
 }
 
 TEST_CASE("AguiTurn: turns that wait for memory to decode keep none from beginning") {
@@ -264,27 +202,8 @@ TEST_CASE("AguiTurn: turns that wait for memory to decode keep none from beginni
 }
 
 TEST_CASE("AguiTurn: while its output has no room the server has to wait, and nothing is lost") {
-  constexpr int kPieces = 3'000;
-  const std::string piece = said(std::string(1'000, 'x'));
-  Bench bench([&](RawServer&, int connection) {
-    RawServer::say(connection, kHead);
-    for (int sent = 0; sent < kPieces && RawServer::say(connection, piece); ++sent) {
-    }
-    RawServer::say(connection, kEnd);
-  });
-  const auto sink = std::make_shared<RecordingSink>();
-  sink->fill();
-  const auto turn = bench.executor().start(AgentBench::turn_of("hi"), sink);
-  REQUIRE(sink->wait_until([](const auto& now) { return now.refused_room() && !now.replies().empty(); }));
-  std::size_t shown = 0;
-  CHECK(sink->wait_until([&](const auto& now) {
-    shown = replies(now).size();
-    return true;
-  }));
-  CHECK(shown < 100'000);
-  sink->make_room();
-  REQUIRE(sink->wait_finished());
-  CHECK(replies(*sink).size() == kPieces * 1'000);
+  Bench bench(test::long_answer(kHead, said(std::string(1'000, 'x')), kEnd));
+  test::check_backpressure(bench);
 }
 
 TEST_CASE("AguiTurn: a run whose last event lacks the empty line after it has ended, and is not made again") {

@@ -11,10 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/agent_bench.h"
-#include "support/patience.h"
-#include "support/recording_sink.h"
-#include "unit/outbound/raw_server.h"
+#include "unit/agents/loop_bench.h"
 
 namespace model_turn_test {
 
@@ -24,6 +21,7 @@ using test::eventually;
 using test::patience;
 using test::RawServer;
 using test::RecordingSink;
+using test::wait_for;
 
 namespace {
 
@@ -35,32 +33,13 @@ std::string said(const std::string& text) {
   return "data: {\"choices\":[{\"delta\":{\"content\":\"" + text + "\"}}]}\n\n";
 }
 
-// A model on its own loop, with a server that does what a test wants.
-struct Bench {
-  explicit Bench(RawServer::Answer answer) : server(std::move(answer)) {
-    settings.endpoint.url = server.url();
+struct Bench : test::LoopBench {
+  explicit Bench(RawServer::Answer answer)
+      : LoopBench(std::move(answer), [](LoopBench& bench) {
+          return agents::model_executor({bench.loop, bench.pool, bench.pool}, bench.settings, bench.rules);
+        }) {
     settings.model.name = "tiny";
-    settings.turn_timeout = std::chrono::duration_cast<decltype(settings.turn_timeout)>(patience());
-    rules.policy.allow_private = true;
-    loop.start();
   }
-
-  agents::Executor& executor() {
-    if (!made) made = agents::model_executor({loop, pool, pool}, settings, rules);
-    return *made;
-  }
-  test::RunningTest start(agents::Turn turn = AgentBench::turn_of("hi")) {
-    test::RunningTest running;
-    running.turn = executor().start(std::move(turn), running.sink);
-    return running;
-  }
-
-  RawServer server;
-  agents::AgentSettings settings;
-  outbound::Rules rules;
-  base::EventLoop loop{"models"};
-  base::WorkerPool pool{"model-work", 2, 100};
-  std::unique_ptr<agents::Executor> made;
 };
 
 // A sink that has no memory for texts.
@@ -80,10 +59,6 @@ std::string whole(const std::string& text) {
   const std::string body = R"({"object":"chat.completion","choices":[{"index":0,"message":{"content":")" +
                            text + R"("},"finish_reason":"stop"}]})";
   return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
-
-bool wait_for(const std::atomic<bool>& flag) {
-  return eventually([&] { return flag.load(); });
 }
 
 // An answer that calls the agent "helper" so many times.
@@ -262,20 +237,8 @@ TEST_CASE("ModelTurn: a cancel, and an end from outside, close the connection at
 
 TEST_CASE("ModelTurn: turns that are dropped in any state leave nothing behind") {
   Bench bench([&](RawServer&, int connection) { RawServer::say(connection, kHead + said("well") + kDone); });
-  std::vector<test::RunningTest> all;
-  for (int i = 0; i < 200; ++i) {
-    all.push_back(bench.start());
-    if (i % 3 == 0) all.back().turn->cancel();
-    if (i % 2 == 0) all.back().turn.reset();
-    if (i % 50 == 7) REQUIRE(all.back().sink->wait_finished());
-  }
-  for (const auto& running : all) {
-    if (running.turn) REQUIRE(running.sink->wait_finished());
-    CHECK(running.sink->outcomes().size() <= 1);
-  }
-  all.clear();
   // Those that are asking are stopped by the end of the loop.
-  for (int i = 0; i < 20; ++i) all.push_back(bench.start());
+  const auto running = test::check_drops(bench, 200);
   bench.pool.stop();
   bench.loop.stop();
 }
@@ -292,23 +255,8 @@ TEST_CASE("ModelTurn: a server that refuses connections is tried again, up to th
 }
 
 TEST_CASE("ModelTurn: while its output has no room the server has to wait, and nothing is lost") {
-  constexpr int kPieces = 3'000;
-  std::atomic<int> sent{0};
-  const std::string piece = said(std::string(1'000, 'x'));
-  Bench bench([&](RawServer&, int connection) {
-    RawServer::say(connection, kHead);
-    for (; sent < kPieces && RawServer::say(connection, piece); ++sent) {
-    }
-    RawServer::say(connection, kDone);
-  });
-  const auto sink = std::make_shared<RecordingSink>();
-  sink->fill();
-  const auto turn = bench.executor().start(AgentBench::turn_of("hi"), sink);
-  REQUIRE(sink->wait_until([](const auto& now) { return now.refused_room(); }));
-  CHECK(sink->text_now().size() < 100'000);
-  sink->make_room();
-  REQUIRE(sink->wait_finished());
-  CHECK(sink->all_text().size() == kPieces * 1'000);
+  Bench bench(test::long_answer(kHead, said(std::string(1'000, 'x')), kDone));
+  test::check_backpressure(bench);
 }
 
 TEST_CASE("ModelTurn: children's results come in any order, and the model is asked again with all of them") {

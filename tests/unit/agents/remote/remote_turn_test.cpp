@@ -9,19 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "support/agent_bench.h"
-#include "support/held_sink.h"
-#include "support/patience.h"
-#include "support/recording_sink.h"
-#include "unit/outbound/raw_server.h"
+#include "unit/agents/loop_bench.h"
 
 namespace remote_turn_test {
 
 using namespace baton;
 using test::AgentBench;
-using test::patience;
 using test::RawServer;
 using test::RecordingSink;
+using test::replies;
+using test::wait_for;
 
 namespace {
 
@@ -47,74 +44,41 @@ std::string said(const std::string& text) {
       text + R"("}]}}})");
 }
 
-std::string replies(const RecordingSink& sink) {
-  std::string all;
-  for (const agents::SaidReply& reply : sink.replies()) all += reply.text;
-  return all;
+std::string card_of(const RawServer& server, bool streams, const std::string& version) {
+  return R"({"name":"far","description":"d","version":"1","capabilities":{"streaming":)" +
+         std::string(streams ? "true" : "false") + R"(},"supportedInterfaces":[{"url":")" + server.url() +
+         R"(","protocolBinding":"JSONRPC")" + version +
+         R"(}],"defaultInputModes":["text/plain"],)"
+         R"("defaultOutputModes":["text/plain"],"skills":[]})";
 }
 
-// A remote agent on its own loop. The server shows its card; a test has the answers to all other requests, by
-// the method of JSON-RPC.
-struct Bench {
+// The server shows its card; a test has the answers to all other requests, by the method of JSON-RPC.
+struct Bench : test::LoopBench {
   using Answer = std::function<void(RawServer&, int connection, const std::string& method)>;
 
-  explicit Bench(Answer answer, bool streams = true)
-      : server([this, answer = std::move(answer), streams](RawServer& self, int connection) {
-          const std::string& all = self.requests();
-          const std::string request = all.substr(std::exchange(seen, all.size()));
-          if (request.starts_with("GET")) return void(RawServer::say(connection, json_answer(card(streams))));
-          const auto at = request.find("\"method\":\"");
-          const auto begin = at + 10;
-          answer(self, connection,
-                 at == std::string::npos ? "" : request.substr(begin, request.find('"', begin) - begin));
-        }) {
+  // `version`: as the card names it.
+  explicit Bench(Answer answer, bool streams = true,
+                 const std::string& version = R"(,"protocolVersion":"1.0")")
+      : LoopBench(
+            [answer = std::move(answer), streams, version, seen = std::size_t{0}](RawServer& self,
+                                                                                  int connection) mutable {
+              const std::string& all = self.requests();
+              const std::string request = all.substr(std::exchange(seen, all.size()));
+              if (request.starts_with("GET"))
+                return void(RawServer::say(connection, json_answer(card_of(self, streams, version))));
+              const auto at = request.find("\"method\":\"");
+              const auto begin = at + 10;
+              answer(self, connection,
+                     at == std::string::npos ? "" : request.substr(begin, request.find('"', begin) - begin));
+            },
+            [](LoopBench& bench) {
+              return agents::remote_executor({{bench.loop, bench.pool, bench.pool}, bench.other_pool},
+                                             task::AgentCard(), bench.settings, bench.rules);
+            }) {
     const std::string url = server.url();
     settings.endpoint.url = url.substr(0, url.rfind('/'));
-    settings.turn_timeout = std::chrono::duration_cast<decltype(settings.turn_timeout)>(patience());
-    rules.policy.allow_private = true;
-    loop.start();
   }
-
-  std::string card(bool streams) const {
-    return R"({"name":"far","description":"d","version":"1","capabilities":{"streaming":)" +
-           std::string(streams ? "true" : "false") + R"(},"supportedInterfaces":[{"url":")" + server.url() +
-           R"(","protocolBinding":"JSONRPC")" + version +
-           R"(}],"defaultInputModes":["text/plain"],)"
-           R"("defaultOutputModes":["text/plain"],"skills":[]})";
-  }
-
-  agents::Executor& executor() {
-    if (!made)
-      made = agents::remote_executor({{loop, pool, pool}, threads}, task::AgentCard(), settings, rules);
-    return *made;
-  }
-  test::RunningTest start(agents::Turn turn = AgentBench::turn_of("hi")) {
-    test::RunningTest running;
-    running.turn = executor().start(std::move(turn), running.sink);
-    return running;
-  }
-
-  std::string version = R"(,"protocolVersion":"1.0")";  // in the card
-  std::size_t seen = 0;                                 // bytes of requests
-  RawServer server;
-  agents::AgentSettings settings;
-  outbound::Rules rules;
-  base::EventLoop loop{"turns"};
-  base::WorkerPool pool{"turn-work", 2, 100};
-  base::WorkerPool threads{"agent-call", 2, 100};
-  std::unique_ptr<agents::Executor> made;
 };
-
-bool wait_for(const std::atomic<bool>& flag) {
-  return test::eventually([&] { return flag.load(); });
-}
-
-// Whether the loop runs what is posted.
-bool is_free(base::EventLoop& loop) {
-  const auto flag = std::make_shared<std::atomic<bool>>(false);
-  loop.post([flag] { *flag = true; });
-  return wait_for(*flag);
-}
 
 }  // namespace
 
@@ -141,17 +105,7 @@ TEST_CASE("RemoteTurn: a long update is told without the loop, and a cancel wait
     RawServer::say(connection, kHead + kWorks + said("a") + said(large));
     self.be_silent(connection);
   });
-  const auto sink = std::make_shared<test::HeldSink>();
-  const auto turn = bench.executor().start(AgentBench::turn_of("hi"), sink);
-  REQUIRE(sink->wait_held());
-  CHECK(is_free(bench.loop));
-  turn->cancel();
-  CHECK(is_free(bench.loop));
-  CHECK(sink->seen.wait_until([](const RecordingSink& seen) { return !seen.finished(); }));
-  sink->let_go();
-  REQUIRE(sink->seen.wait_finished());
-  CHECK(sink->seen.ending() == "canceled");
-  CHECK(replies(sink->seen) == "a" + large);
+  test::check_long_telling(bench, "a" + large);
 }
 
 TEST_CASE("RemoteTurn: an error is read however long its body is, in place of a stream and of an answer") {
@@ -199,12 +153,13 @@ TEST_CASE(
   const std::string not_there = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
   for (const std::string& refusal : {error("-32601"), error("-32009"), not_there}) {
     CAPTURE(refusal);
-    Bench bench([&](RawServer&, int connection, const std::string& method) {
-      if (method.starts_with("Send")) return void(RawServer::say(connection, refusal));
-      RawServer::say(connection, kHead + event(R"({"kind":"message","messageId":"m","role":"agent",)"
-                                               R"("parts":[{"kind":"text","text":"old"}]})"));
-    });
-    bench.version = "";
+    Bench bench(
+        [&](RawServer&, int connection, const std::string& method) {
+          if (method.starts_with("Send")) return void(RawServer::say(connection, refusal));
+          RawServer::say(connection, kHead + event(R"({"kind":"message","messageId":"m","role":"agent",)"
+                                                   R"("parts":[{"kind":"text","text":"old"}]})"));
+        },
+        true, "");
     const auto running = bench.start();
     REQUIRE(running.sink->wait_finished());
     const auto* done = running.sink->outcome_as<agents::Done>();
@@ -373,46 +328,16 @@ TEST_CASE("RemoteTurn: turns that are dropped or canceled in any state leave not
                    json_answer(R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"not found"}})"));
   });
   bench.settings.cancel_grace = std::chrono::milliseconds(500);
-  std::vector<test::RunningTest> all;
-  for (int i = 0; i < 100; ++i) {
-    all.push_back(bench.start());
-    if (i % 3 == 0) all.back().turn->cancel();
-    if (i % 2 == 0) all.back().turn.reset();
-    if (i % 50 == 7) REQUIRE(all.back().sink->wait_finished());
-  }
-  for (const auto& running : all) {
-    if (running.turn) REQUIRE(running.sink->wait_finished());
-    CHECK(running.sink->outcomes().size() <= 1);
-  }
-  all.clear();
-  for (int i = 0; i < 20; ++i) all.push_back(bench.start());
+  const auto running = test::check_drops(bench, 100);
   bench.loop.stop();
-  bench.threads.stop();
+  bench.other_pool.stop();
   bench.pool.stop();
 }
 
 TEST_CASE("RemoteTurn: while its output has no room the server has to wait, and nothing is lost") {
-  constexpr int kPieces = 3'000;
-  const std::string piece = said(std::string(1'000, 'x'));
-  Bench bench([&](RawServer&, int connection, const std::string&) {
-    RawServer::say(connection, kHead + kWorks);
-    for (int sent = 0; sent < kPieces && RawServer::say(connection, piece); ++sent) {
-    }
-    RawServer::say(connection, kEnd);
-  });
-  const auto sink = std::make_shared<RecordingSink>();
-  sink->fill();
-  const auto turn = bench.executor().start(AgentBench::turn_of("hi"), sink);
-  REQUIRE(sink->wait_until([](const auto& now) { return now.refused_room(); }));
-  std::size_t shown = 0;
-  CHECK(sink->wait_until([&](const auto& now) {
-    shown = replies(now).size();
-    return true;
-  }));
-  CHECK(shown < 100'000);
-  sink->make_room();
-  REQUIRE(sink->wait_finished());
-  CHECK(replies(*sink).size() == kPieces * 1'000);
+  Bench bench([answer = test::long_answer(kHead + kWorks, said(std::string(1'000, 'x')), kEnd)](
+                  RawServer& self, int connection, const std::string&) { answer(self, connection); });
+  test::check_backpressure(bench);
 }
 
 }  // namespace remote_turn_test
