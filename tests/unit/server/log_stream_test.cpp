@@ -2,12 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <condition_variable>
 #include <future>
-#include <mutex>
 
-#include "support/engine_bench.h"
-#include "support/patience.h"
+#include "unit/server/stream_bench.h"
 
 namespace log_stream_test {
 
@@ -29,16 +26,12 @@ bool shown_in_part(const task::Event& event, bool last, task::EventNumber from, 
 }
 
 // A stream and its consumer, which pulls it as the connection layer would.
-class Reader {
+class Reader : test::StreamBench {
  public:
   Reader(EngineBench& bench, LogStream::Start start, server::AnswerBudget* pages = nullptr)
-      : bench_(bench), pages_(pages) {
+      : StreamBench(bench, pages) {
     if (!start.view) start.view = &shown;
-    stream_ = std::make_unique<LogStream>(services_, std::move(start), [this] {
-      std::lock_guard lock(mutex_);
-      ++wakes_;
-      woken_.notify_all();
-    });
+    stream_ = std::make_unique<LogStream>(services_, std::move(start), waker());
   }
 
   // Pulls until the stream ends (true), or waits after at least `count` numbers (false).
@@ -94,34 +87,9 @@ class Reader {
   }
 
  private:
-  int wakes() {
-    std::lock_guard lock(mutex_);
-    return wakes_;
-  }
-  bool woken_since(int seen) {
-    std::unique_lock lock(mutex_);
-    return woken_.wait_for(lock, test::patience(), [&] { return wakes_ != seen; });
-  }
-
   static constexpr std::size_t kRoom = 64;
-  EngineBench& bench_;
-  server::AnswerBudget* const pages_;
-  server::ServerOptions options_;
-  agents::Catalogue catalogue_{one_agent()};
-  std::mutex mutex_;
-  std::condition_variable woken_;
-  int wakes_ = 0;
-  // Below what its thread calls, which it may do until it has ended.
-  base::WorkerPool readers_{"readers", 1, 10};
-  server::Services services_{bench_.engine(), catalogue_, options_, readers_, {}, nullptr, pages_};
   std::string out_;
   std::unique_ptr<LogStream> stream_;
-
-  static std::vector<agents::Agent> one_agent() {
-    std::vector<agents::Agent> agents(1);
-    agents[0].name.value = "scripted";
-    return agents;
-  }
 };
 
 std::vector<std::int64_t> up_to(std::int64_t last, std::int64_t first = 1) {

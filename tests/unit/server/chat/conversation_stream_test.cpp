@@ -2,11 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <condition_variable>
-#include <mutex>
-
-#include "support/engine_bench.h"
-#include "support/patience.h"
+#include "unit/server/stream_bench.h"
 
 namespace conversation_stream_test {
 
@@ -51,19 +47,15 @@ class Name final : public protocol::chat::RunView {
 };
 
 // Follows the conversation from its beginning.
-class Reader {
+class Reader : test::StreamBench {
  public:
-  explicit Reader(EngineBench& bench) : services_{bench.engine(), catalogue_, options_, readers_, {}} {
+  explicit Reader(EngineBench& bench) : StreamBench(bench) {
     ConversationStream::Start start;
     start.context = kThread;
     start.view = [](const server::chat::RunName& run, const std::vector<task::Message>&) {
       return std::make_unique<Name>(run.task.value);
     };
-    stream_ = std::make_unique<ConversationStream>(services_, std::move(start), [this] {
-      std::lock_guard lock(mutex_);
-      ++wakes_;
-      woken_.notify_all();
-    });
+    stream_ = std::make_unique<ConversationStream>(services_, std::move(start), waker());
   }
 
   // Pulls until that many runs are shown. Returns their names.
@@ -87,28 +79,6 @@ class Reader {
     }
     return found;
   }
-  int wakes() {
-    std::lock_guard lock(mutex_);
-    return wakes_;
-  }
-  bool woken_since(int seen) {
-    std::unique_lock lock(mutex_);
-    return woken_.wait_for(lock, test::patience(), [&] { return wakes_ != seen; });
-  }
-  static std::vector<agents::Agent> one_agent() {
-    std::vector<agents::Agent> agents(1);
-    agents[0].name.value = "scripted";
-    return agents;
-  }
-
-  server::ServerOptions options_;
-  agents::Catalogue catalogue_{one_agent()};
-  std::mutex mutex_;
-  std::condition_variable woken_;
-  int wakes_ = 0;
-  // Below what its thread calls, which it may do until it has ended.
-  base::WorkerPool readers_{"readers", 1, 10};
-  server::Services services_;
   std::string out_;
   std::unique_ptr<ConversationStream> stream_;
 };

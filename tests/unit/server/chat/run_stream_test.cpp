@@ -3,11 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
-#include "support/engine_bench.h"
-#include "support/patience.h"
+#include "unit/server/stream_bench.h"
 
 namespace run_stream_test {
 
@@ -62,21 +59,17 @@ class AskingView final : public protocol::chat::RunView {
 };
 
 // A stream and its consumer, which pulls it as the connection layer would.
-class Reader {
+class Reader : test::StreamBench {
  public:
   Reader(EngineBench& bench, task::TaskKey task, task::EventNumber before,
          std::optional<RunPosition> shown = {}, std::optional<std::int64_t> skipped = {},
          std::unique_ptr<protocol::chat::RunView> view = std::make_unique<ThreeFrames>())
-      : services_{bench.engine(), catalogue_, options_, readers_, {}} {
+      : StreamBench(bench) {
     RunStream::Start start{task, {"t 1"}, before, shown, false, std::move(view), [this] { ++left; }};
     start.has_ids = !skipped;
     start.skipped = skipped.value_or(0);
     if (skipped) start.last_words = "[DONE]";
-    stream_ = std::make_unique<RunStream>(services_, std::move(start), [this] {
-      std::lock_guard lock(mutex_);
-      ++wakes_;
-      woken_.notify_all();
-    });
+    stream_ = std::make_unique<RunStream>(services_, std::move(start), waker());
   }
   void go() { stream_.reset(); }
   std::size_t held() const { return stream_->held(); }
@@ -101,28 +94,6 @@ class Reader {
   std::function<void()> after_pull;
 
  private:
-  int wakes() {
-    std::lock_guard lock(mutex_);
-    return wakes_;
-  }
-  bool woken_since(int seen) {
-    std::unique_lock lock(mutex_);
-    return woken_.wait_for(lock, test::patience(), [&] { return wakes_ != seen; });
-  }
-  static std::vector<agents::Agent> one_agent() {
-    std::vector<agents::Agent> agents(1);
-    agents[0].name.value = "scripted";
-    return agents;
-  }
-
-  server::ServerOptions options_;
-  agents::Catalogue catalogue_{one_agent()};
-  std::mutex mutex_;
-  std::condition_variable woken_;
-  int wakes_ = 0;
-  // Below what its thread calls, which it may do until it has ended.
-  base::WorkerPool readers_{"readers", 1, 10};
-  server::Services services_;
   std::unique_ptr<RunStream> stream_;
 };
 
