@@ -1,13 +1,10 @@
 #include "agents/function_executor.h"
 
-#include <sys/eventfd.h>
-
 #include <map>
 #include <utility>
 
 #include "agents/sink_gate.h"
 #include "base/log.h"
-#include "base/unique_fd.h"
 
 namespace baton::agents {
 
@@ -26,33 +23,13 @@ class FunctionTurn::Shared {
     return changed_.wait_for(lock, at_most, [this] { return cancelled_ || dropped_; });
   }
 
-  bool dropped() const {
-    std::lock_guard lock(mutex_);
-    return dropped_;
-  }
-
-  // The flag and the descriptor change together, under the lock.
   void cancel() {
-    change([this] {
-      cancelled_ = true;
-      eventfd_write(stop_.get(), 1);
-    });
+    change([this] { cancelled_ = true; });
   }
 
   void drop() {
     gate.close();
-    change([this] {
-      dropped_ = true;
-      eventfd_write(stop_.get(), 1);
-    });
-  }
-
-  int stop_fd() const { return stop_.get(); }
-  void hush() const {
-    std::lock_guard lock(mutex_);
-    if (dropped_) return;
-    eventfd_t count = 0;
-    eventfd_read(stop_.get(), &count);
+    change([this] { dropped_ = true; });
   }
 
   void deliver(DelegateResult result) {
@@ -98,7 +75,6 @@ class FunctionTurn::Shared {
     changed_.notify_all();
   }
 
-  const base::UniqueFd stop_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool cancelled_ = false;
@@ -153,30 +129,8 @@ bool FunctionTurn::wait_cancelled(std::chrono::milliseconds at_most) const {
   return shared_->wait_stopping(at_most);
 }
 
-int FunctionTurn::stop_fd() const {
-  return shared_->stop_fd();
-}
-
-bool FunctionTurn::dropped() const {
-  return shared_->dropped();
-}
-
-void FunctionTurn::hush() {
-  shared_->hush();
-}
-
 void FunctionTurn::text(std::string delta) {
   output_.text(std::move(delta));
-  Shared::wait_for_room(shared_);
-}
-
-void FunctionTurn::reply(const std::string& name, std::string text, bool anew, bool last) {
-  output_.reply(name, std::move(text), anew, last);
-  Shared::wait_for_room(shared_);
-}
-
-void FunctionTurn::reasoning(std::string delta) {
-  output_.reasoning(std::move(delta));
   Shared::wait_for_room(shared_);
 }
 
@@ -187,16 +141,8 @@ void FunctionTurn::emit(task::EventBody body) {
 
 DelegateResult FunctionTurn::delegate(DelegateRequest request) {
   const std::string id = request.id;
-  begin_delegate(std::move(request));
-  return result_of(id);
-}
-
-void FunctionTurn::begin_delegate(DelegateRequest request) {
   output_.delegate(std::move(request));
-}
-
-// If the gate was closed, the turn was dropped, and `wait_for` does not wait.
-DelegateResult FunctionTurn::result_of(const std::string& id) {
+  // If the gate was closed, the turn was dropped, and this does not wait.
   return shared_->wait_for(id);
 }
 

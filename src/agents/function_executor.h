@@ -27,29 +27,12 @@ class FunctionTurn {
   // Blocks until `cancelled()`, but no longer than `at_most`. Returns `cancelled()`.
   bool wait_cancelled(std::chrono::milliseconds at_most) const;
 
-  // Becomes readable once `cancelled()`; for calls that block on something else. Valid as long as this.
-  int stop_fd() const;
-  // Whether the turn was ended from outside: the function's calls have no effect any more.
-  bool dropped() const;
-  // Makes `stop_fd` unreadable again, so that a cancelled function can still make its last calls; no-op if
-  // the turn was dropped.
-  void hush();
-
-  // See TurnOutput. `mask` is called after the function has returned, too: it must own all that it uses.
-  using Mask = TurnOutput::Mask;
-  void hide(Mask mask) { output_.hide(std::move(mask)); }
-
   // These block while the sink has no room.
   void text(std::string delta);
-  void reply(const std::string& name, std::string text, bool anew = false, bool last = false);
-  void reasoning(std::string delta);
   void emit(task::EventBody body);
 
   // Blocks until the child has stopped. Returns a result without a task after a cancel or a drop.
   DelegateResult delegate(DelegateRequest request);
-  // For several children at once: `begin_delegate` starts one, and `result_of` waits as `delegate` does.
-  void begin_delegate(DelegateRequest request);
-  DelegateResult result_of(const std::string& id);
 
   // Ends the turn; only the first call counts. A function that returns without it ends the turn as Done or,
   // if it was cancelled, as Canceled.

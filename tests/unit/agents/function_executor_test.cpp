@@ -1,7 +1,6 @@
 #include "agents/function_executor.h"
 
 #include <doctest/doctest.h>
-#include <poll.h>
 
 #include <atomic>
 #include <stdexcept>
@@ -35,58 +34,6 @@ TEST_CASE("FunctionExecutor: a function that returns ends its turn as done") {
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->all_text() == "hi");
   CHECK(running.sink->ending() == "done");
-}
-
-TEST_CASE("FunctionExecutor: a function's reasoning is reported separately from its text") {
-  base::WorkerPool pool("functions", 1, 10);
-  Running running(pool, [](FunctionTurn& turn) {
-    turn.reasoning("so then");
-    turn.text("hello");
-  });
-  REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->all_reasoning() == "so then");
-  CHECK(running.sink->all_text() == "hello");
-}
-
-TEST_CASE("FunctionExecutor: a secret is hidden in replies that are streamed in turns or replaced") {
-  base::WorkerPool pool("functions", 1, 10);
-  Running running(pool, [](FunctionTurn& turn) {
-    turn.hide(
-        [] { return std::make_shared<const base::SecretMask>(std::vector<std::string>{"s3cret-token"}); });
-    turn.reply("a", "your s3cret");
-    turn.reply("b", "s3c");
-    turn.reply("a", "-token");
-    turn.reply("b", "ond", false, true);
-    turn.reply("c", "a draft");
-    turn.reply("c", "s3cret-", true);
-    turn.reply("c", "token");
-    turn.reply("d", "");
-    turn.reply("e", "gone");
-    turn.reply("e", "", true);
-  });
-  REQUIRE(running.sink->wait_finished());
-  const auto& replies = running.sink->replies();
-  REQUIRE(replies.size() == 4);
-  CHECK(replies[0].text == "your ***");
-  CHECK(replies[1].text == "s3cond");
-  CHECK(replies[2].text == "***");
-  CHECK(replies[3].text.empty());
-}
-
-TEST_CASE("FunctionExecutor: a secret is hidden in streamed text, however it is cut, and in an error") {
-  base::WorkerPool pool("functions", 1, 10);
-  Running running(pool, [](FunctionTurn& turn) {
-    turn.hide(
-        [] { return std::make_shared<const base::SecretMask>(std::vector<std::string>{"s3cret-token"}); });
-    for (const char* piece : {"your s3", "cret-", "token, s3cret"}) turn.text(piece);
-    turn.reasoning("s3cret-t");
-    turn.reasoning("oken");
-    turn.finish(agents::Failed{"refused: s3cret-token"});
-  });
-  REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->all_text() == "your ***, s3cret");
-  CHECK(running.sink->all_reasoning() == "***");
-  CHECK(running.sink->ending() == "refused: ***");
 }
 
 TEST_CASE("FunctionExecutor: an exception fails the turn, and its text is not shown") {
@@ -162,33 +109,6 @@ TEST_CASE("FunctionExecutor: a function waits while its sink has no room") {
   sink->make_room();
   REQUIRE(sink->wait_finished());
   CHECK(sink->all_text() == "ab");
-}
-
-TEST_CASE("FunctionExecutor: a cancel and a drop wake calls that block on the turn's descriptor") {
-  base::WorkerPool pool("functions", 1, 10);
-  std::atomic<bool> quiet{true}, cancelled{false}, dropped{false};
-  const auto is_readable = [](const FunctionTurn& turn, int timeout_ms) {
-    pollfd one{turn.stop_fd(), POLLIN, 0};
-    return ::poll(&one, 1, timeout_ms) == 1;
-  };
-  const auto longest = static_cast<int>(std::chrono::milliseconds(test::patience()).count());
-  Running running(pool, [&](FunctionTurn& turn) {
-    turn.text("begun");
-    cancelled = is_readable(turn, longest) && !turn.dropped();
-    turn.hush();
-    quiet = !is_readable(turn, 0);
-    turn.text("hushed");
-    dropped = is_readable(turn, longest) && turn.dropped();
-  });
-  REQUIRE(running.sink->wait_until([](const RecordingSink& sink) { return sink.all_text() == "begun"; }));
-  running.turn->cancel();
-  REQUIRE(
-      running.sink->wait_until([](const RecordingSink& sink) { return sink.all_text() == "begunhushed"; }));
-  running.turn.reset();
-  pool.stop();
-  CHECK(cancelled);
-  CHECK(quiet);
-  CHECK(dropped);
 }
 
 }  // namespace function_executor_test
