@@ -1,11 +1,11 @@
 // LoopTurn: the base of a turn that needs no thread of its own. Its steps run on an event loop's thread, and
-// what blocks or takes long on a pool's.
+// what blocks or takes long on a pool's. It has the turn's input and its output.
 // LoopExecution: the engine's hold on such a turn.
 //
-// A turn T derives from LoopTurn<T>, is held by shared_ptr, and has `cancel` and `deliver`, which may be
-// called from any thread; and, for LoopTurn, `release`, which ends whatever is under way and sets `is_over_`,
-// `break_down(why)`, for a step that has thrown, and `finish(outcome)`. It may have `stop_waiting`, which
-// ends the waits of what runs elsewhere, from any thread.
+// A turn T derives from LoopTurn<T>, is held by shared_ptr, and has `begin`, `cancel` and `deliver`, which
+// may be called from any thread; and, for LoopTurn, `release`, which ends whatever is under way and sets
+// `is_over_`, `break_down(why)`, for a step that has thrown, and `finish(outcome)`. It may have
+// `stop_waiting`, which ends the waits of what runs elsewhere, from any thread.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,9 @@
 
 #include "agents/executor.h"
 #include "agents/sink_gate.h"
+#include "agents/turn_output.h"
 #include "base/event_loop.h"
+#include "base/log.h"
 #include "base/worker_pool.h"
 
 namespace baton::agents {
@@ -47,10 +49,14 @@ class LoopTurn : public std::enable_shared_from_this<T> {
 
  protected:
   // The loop must outlive the turn.
-  LoopTurn(base::EventLoop& loop, std::shared_ptr<TurnSink> sink) : gate_(std::move(sink)), loop_(loop) {}
+  LoopTurn(base::EventLoop& loop, Turn input, std::shared_ptr<TurnSink> sink)
+      : gate_(std::move(sink)), input_(std::move(input)), turn_(gate_, input_.reply_ids), loop_(loop) {}
   ~LoopTurn() = default;
 
   base::EventLoop& loop() const { return loop_; }
+  base::LogMembers log_members() const {
+    return {{"agent", input_.agent.value}, {"task", input_.task.value}};
+  }
 
   // Has the loop's thread run a step. From any thread.
   template <class F>
@@ -150,6 +156,8 @@ class LoopTurn : public std::enable_shared_from_this<T> {
   }
 
   SinkGate gate_;
+  const Turn input_;
+  TurnOutput turn_;
   bool is_over_ = false;
 
  private:
@@ -200,5 +208,13 @@ class LoopExecution final : public Execution {
  private:
   std::shared_ptr<T> turn_;  // shared with its callbacks
 };
+
+// Makes a turn of `args` and begins it.
+template <class T, class... Args>
+std::unique_ptr<Execution> begin_loop_turn(Args&&... args) {
+  auto turn = std::make_shared<T>(std::forward<Args>(args)...);
+  turn->begin();
+  return std::make_unique<LoopExecution<T>>(std::move(turn));
+}
 
 }  // namespace baton::agents

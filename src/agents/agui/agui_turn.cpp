@@ -11,7 +11,6 @@
 #include "agents/agui/run_input.h"
 #include "agents/agui/run_relay.h"
 #include "agents/caller_ask.h"
-#include "agents/turn_output.h"
 #include "base/log.h"
 #include "client/decode.h"
 #include "json/document.h"
@@ -69,14 +68,12 @@ struct AguiServer {
 class AguiTurn : public LoopTurn<AguiTurn> {
  public:
   AguiTurn(std::shared_ptr<const AguiServer> server, Turn turn, std::shared_ptr<TurnSink> sink)
-      : LoopTurn(server->services.loop, std::move(sink)),
+      : LoopTurn(server->services.loop, std::move(turn), std::move(sink)),
         server_(std::move(server)),
         settings_(server_->settings),
         rules_(server_->rules),
-        input_(std::move(turn)),
         credentials_(server_->credentials->of(input_.subject)),
         deadline_(Clock::now() + settings_.turn_timeout),
-        turn_(gate_, input_.reply_ids),
         relay_(input_, turn_, rules_.limits.arguments_max),
         intake_(rules_.budget, input_.account),
         breaks_(breaks_in(input_.kept)),
@@ -457,17 +454,11 @@ class AguiTurn : public LoopTurn<AguiTurn> {
     span_.reset();
   }
 
-  base::LogMembers log_members() const {
-    return {{"agent", input_.agent.value}, {"task", input_.task.value}};
-  }
-
   const std::shared_ptr<const AguiServer> server_;  // shared with the executor and its other turns
   const AgentSettings& settings_;
   const outbound::Rules& rules_;
-  const Turn input_;
   const std::shared_ptr<outbound::Credentials> credentials_;  // shared with other turns of the caller
   const Clock::time_point deadline_;
-  TurnOutput turn_;
   RunRelay relay_;
   outbound::Intake intake_;
   int breaks_;
@@ -508,9 +499,7 @@ class AguiExecutor final : public Executor {
             settings, rules, std::make_shared<outbound::Credentials>(settings.endpoint, rules), services})) {}
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
-    auto running = std::make_shared<AguiTurn>(server_, std::move(turn), std::move(sink));
-    running->begin();
-    return std::make_unique<LoopExecution<AguiTurn>>(std::move(running));
+    return begin_loop_turn<AguiTurn>(server_, std::move(turn), std::move(sink));
   }
 
   std::vector<std::string> missing() const override {

@@ -7,7 +7,6 @@
 
 #include "agents/caller_ask.h"
 #include "agents/loop_turn.h"
-#include "agents/turn_output.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "json/document.h"
@@ -87,11 +86,7 @@ class McpTurn : public LoopTurn<McpTurn> {
  public:
   McpTurn(std::shared_ptr<const McpAgents> agents, base::EventLoop& loop, const base::Clock& clock, Turn turn,
           std::shared_ptr<TurnSink> sink)
-      : LoopTurn(loop, std::move(sink)),
-        agents_(std::move(agents)),
-        clock_(clock),
-        input_(std::move(turn)),
-        turn_(gate_, input_.reply_ids) {}
+      : LoopTurn(loop, std::move(turn), std::move(sink)), agents_(std::move(agents)), clock_(clock) {}
 
   // These may be called from any thread.
   void begin() {
@@ -106,8 +101,7 @@ class McpTurn : public LoopTurn<McpTurn> {
   friend LoopTurn<McpTurn>;
 
   void break_down(const std::string& why) {
-    base::log_error({{"agent", input_.agent.value}, {"task", input_.task.value}}, "a tool's call failed: {}",
-                    why);
+    base::log_error(log_members(), "a tool's call failed: {}", why);
     fail("the call failed");
   }
 
@@ -295,7 +289,6 @@ class McpTurn : public LoopTurn<McpTurn> {
 
   const std::shared_ptr<const McpAgents> agents_;  // shared with the executor
   const base::Clock& clock_;
-  const Turn input_;
   McpToolCall tool_;
   std::shared_ptr<const McpServers> servers_;
   std::shared_ptr<const McpServer> server_;
@@ -303,7 +296,6 @@ class McpTurn : public LoopTurn<McpTurn> {
   std::optional<McpCall> call_;
   std::optional<CallResult> result_;
   bool is_canceled_ = false;
-  TurnOutput turn_;
 };
 
 class ToolExecutor final : public Executor {
@@ -312,9 +304,7 @@ class ToolExecutor final : public Executor {
       : agents_(std::move(agents)), loop_(loop), clock_(clock) {}
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override {
-    auto running = std::make_shared<McpTurn>(agents_, loop_, clock_, std::move(turn), std::move(sink));
-    running->begin();
-    return std::make_unique<LoopExecution<McpTurn>>(std::move(running));
+    return begin_loop_turn<McpTurn>(agents_, loop_, clock_, std::move(turn), std::move(sink));
   }
 
  private:

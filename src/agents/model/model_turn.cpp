@@ -16,7 +16,6 @@
 #include "agents/model/model_call.h"
 #include "agents/model/tools.h"
 #include "agents/tool_spans.h"
-#include "agents/turn_output.h"
 #include "agents/usage.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -56,18 +55,16 @@ constexpr std::size_t kTurnWordsMax = std::size_t{8} << 20;
 class ModelTurn : public LoopTurn<ModelTurn> {
  public:
   ModelTurn(std::shared_ptr<const Model> model, Turn turn, std::shared_ptr<TurnSink> sink)
-      : LoopTurn(model->services.loop, std::move(sink)),
+      : LoopTurn(model->services.loop, std::move(turn), std::move(sink)),
         model_(std::move(model)),
         settings_(model_->settings),
         rules_(model_->rules),
-        input_(std::move(turn)),
         dialect_(protocol::models::dialect_of(settings_.model.api)),
         deadline_(Clock::now() + settings_.turn_timeout),
         rounds_max_(std::min<std::int64_t>(settings_.model.tool_rounds,
                                            input_.budget.rounds.value_or(task::kBudgetMax))),
         taken_(input_.taken),
-        intake_(std::make_shared<outbound::Intake>(rules_.budget, input_.account)),
-        turn_(gate_, input_.reply_ids) {
+        intake_(std::make_shared<outbound::Intake>(rules_.budget, input_.account)) {
     turn_.hide([credentials = model_->credentials] { return credentials->mask(); });
   }
 
@@ -485,14 +482,9 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     loop().cancel(std::exchange(timer_, 0));
   }
 
-  base::LogMembers log_members() const {
-    return {{"agent", input_.agent.value}, {"task", input_.task.value}};
-  }
-
   const std::shared_ptr<const Model> model_;  // shared with the executor and its other turns
   const AgentSettings& settings_;
   const outbound::Rules& rules_;
-  const Turn input_;
   const protocol::models::Dialect& dialect_;
   Clock::time_point deadline_;
   const std::int64_t rounds_max_;
@@ -533,8 +525,6 @@ class ModelTurn : public LoopTurn<ModelTurn> {
     Clock::time_point begun;
   };
   std::optional<Work> work_;
-
-  TurnOutput turn_;
 };
 
 // A URL from the environment is the operator's word, as outbound.origins are.
@@ -559,9 +549,7 @@ class ModelExecutor final : public Executor {
       for_caller->credentials = own;
       model = std::move(for_caller);
     }
-    auto running = std::make_shared<ModelTurn>(std::move(model), std::move(turn), std::move(sink));
-    running->begin();
-    return std::make_unique<LoopExecution<ModelTurn>>(std::move(running));
+    return begin_loop_turn<ModelTurn>(std::move(model), std::move(turn), std::move(sink));
   }
 
   std::vector<std::string> missing() const override {

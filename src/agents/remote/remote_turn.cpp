@@ -10,7 +10,6 @@
 #include "agents/caller_ask.h"
 #include "agents/remote/errand.h"
 #include "agents/remote/relay.h"
-#include "agents/turn_output.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "client/follow.h"
@@ -75,16 +74,14 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
  public:
   RemoteTurn(const RemoteServices& services, std::shared_ptr<const RemoteInterfaces> interfaces,
              std::shared_ptr<const AgentSettings> settings, Turn turn, std::shared_ptr<TurnSink> sink)
-      : LoopTurn(services.turns.loop, std::move(sink)),
+      : LoopTurn(services.turns.loop, std::move(turn), std::move(sink)),
         services_(services),
         interfaces_(std::move(interfaces)),
         settings_(std::move(settings)),
-        input_(std::move(turn)),
         credentials_(interfaces_->credentials()->of(input_.subject)),
         deadline_(Clock::now() + time_of(*settings_, input_.budget)),
         errand_(input_),
         kept_(read_kept(input_.kept)),
-        turn_(gate_, input_.reply_ids),
         relay_(turn_, input_.artifacts),
         card_backoff_(kPauseFirst, kPauseMax) {
     turn_.hide([credentials = credentials_] { return credentials->mask(); });
@@ -748,19 +745,13 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
     return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(deadline_ - Clock::now()));
   }
 
-  base::LogMembers log_members() const {
-    return {{"agent", input_.agent.value}, {"task", input_.task.value}};
-  }
-
   const RemoteServices services_;
   const std::shared_ptr<const RemoteInterfaces> interfaces_;  // these two: shared with the executor
   const std::shared_ptr<const AgentSettings> settings_;
-  const Turn input_;
   const std::shared_ptr<outbound::Credentials> credentials_;  // shared with other turns of the caller
   const Clock::time_point deadline_;
   const Errand errand_;
   Kept kept_;  // as the log has it
-  TurnOutput turn_;
   Relay relay_;
   bool has_secret_ = false;
   bool is_begun_ = false;  // the task may exist there already
@@ -799,10 +790,8 @@ std::unique_ptr<Execution> start_remote_turn(const RemoteServices& services,
                                              std::shared_ptr<const RemoteInterfaces> interfaces,
                                              std::shared_ptr<const AgentSettings> settings, Turn turn,
                                              std::shared_ptr<TurnSink> sink) {
-  auto running = std::make_shared<RemoteTurn>(services, std::move(interfaces), std::move(settings),
-                                              std::move(turn), std::move(sink));
-  running->begin();
-  return std::make_unique<LoopExecution<RemoteTurn>>(std::move(running));
+  return begin_loop_turn<RemoteTurn>(services, std::move(interfaces), std::move(settings), std::move(turn),
+                                     std::move(sink));
 }
 
 void cancel_in_background(const RemoteServices& services, client::Remote remote, const task::TaskId& task,
