@@ -21,8 +21,7 @@ StopFd make_stop_fd() {
   return std::make_shared<const base::UniqueFd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 }
 
-// Cancels the task there in the background: it need not wait for an answer any longer. The result is
-// ignored.
+// Cancels the task there in the background: it need not wait for an answer any longer.
 void cancel_there(const RemoteServices& services, const Interfaces& interfaces, const StopFd& stop,
                   const std::string& ask) {
   static constexpr std::chrono::seconds kCancelMax{15};
@@ -30,11 +29,7 @@ void cancel_there(const RemoteServices& services, const Interfaces& interfaces, 
   if (task.empty()) return;
   (void)services.threads.try_submit([interfaces, stop, task] {
     const auto found = interfaces->find(stop->get());
-    if (!found) return;
-    client::Remote remote = found->front();
-    remote.access.answer_max = 1 << 20;
-    const client::RemoteEndpoint endpoint(remote, stop->get());
-    (void)endpoint.call(endpoint.dialect().write_cancel(task), kCancelMax);
+    if (found) cancel_blocking(found->front(), task, kCancelMax, stop->get());
   });
 }
 

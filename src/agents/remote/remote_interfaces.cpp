@@ -71,9 +71,9 @@ bool RemoteInterfaces::begin_refresh() const {
   });
 }
 
-RemoteInterfaces::Remotes RemoteInterfaces::find(int stop_fd, bool despite_breaker) const {
+RemoteInterfaces::Remotes RemoteInterfaces::find(int stop_fd) const {
   const auto known = at_hand();
-  return known ? *known : renewed(stop_fd, despite_breaker);
+  return known ? *known : renewed(stop_fd, false);
 }
 
 std::optional<RemoteInterfaces::Remotes> RemoteInterfaces::at_hand() const {

@@ -30,14 +30,15 @@ class RemoteInterfaces : public std::enable_shared_from_this<RemoteInterfaces> {
 
   // Returns the interfaces in the order to try them; never an empty list. May block. The secret goes to
   // the origin of the card's URL only. An agent that is called for its callers is asked for its card without
-  // a token. `stop_fd`, `despite_breaker` (for the card): see outbound::HttpRequest.
-  Remotes find(int stop_fd, bool despite_breaker = false) const;
+  // a token. `stop_fd`: see outbound::HttpRequest.
+  Remotes find(int stop_fd) const;
 
   // For turns on an event loop, in place of `find`: returns what is known without a request; nullopt: `fetch`
   // comes next. Does not block.
   std::optional<Remotes> at_hand() const;
   // Has a thread fetch the card, once for all that wait, and calls `done` later. Destroying the result ends
-  // the wait. On the loop's thread, with the same services each time.
+  // the wait. On the loop's thread, with the same services each time. `despite_breaker`: see
+  // outbound::HttpRequest.
   class Wait;
   std::shared_ptr<Wait> fetch(const client::RemoteCall::Services& services, bool despite_breaker,
                               std::function<void(const Remotes&)> done) const;

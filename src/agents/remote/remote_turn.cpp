@@ -695,7 +695,8 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
     stop();
     const task::TaskId task = known_task();
     if (Clock::now() + kNearly < deadline_ || task.empty() || speaks_.url.empty() || relay_.outcome()) return;
-    cancel_in_background(services_, speaks_, task, kPauseMax);
+    (void)services_.threads.try_submit(
+        [remote = speaks_, task] { cancel_blocking(remote, task, kPauseMax); });
   }
 
   // Ends what is under way.
@@ -794,13 +795,10 @@ std::unique_ptr<Execution> start_remote_turn(const RemoteServices& services,
                                      std::move(sink));
 }
 
-void cancel_in_background(const RemoteServices& services, client::Remote remote, const task::TaskId& task,
-                          milliseconds at_most) {
+void cancel_blocking(client::Remote remote, const task::TaskId& task, milliseconds at_most, int stop_fd) {
   remote.access.answer_max = kUnusedMax;
-  (void)services.threads.try_submit([remote = std::move(remote), task, at_most] {
-    const client::RemoteEndpoint endpoint(remote);
-    (void)endpoint.call(endpoint.dialect().write_cancel(task), at_most);
-  });
+  const client::RemoteEndpoint endpoint(std::move(remote), stop_fd);
+  (void)endpoint.call(endpoint.dialect().write_cancel(task), at_most);
 }
 
 }  // namespace baton::agents

@@ -31,8 +31,9 @@ std::unique_ptr<Execution> start_remote_turn(const RemoteServices& services,
                                              std::shared_ptr<const AgentSettings> settings, Turn turn,
                                              std::shared_ptr<TurnSink> sink);
 
-// Has a thread cancel the task there; nobody waits for the answer.
-void cancel_in_background(const RemoteServices& services, client::Remote remote, const task::TaskId& task,
-                          std::chrono::milliseconds at_most);
+// Cancels the task there and ignores the answer. Blocks for at most that long, or until `stop_fd` is
+// readable.
+void cancel_blocking(client::Remote remote, const task::TaskId& task, std::chrono::milliseconds at_most,
+                     int stop_fd = -1);
 
 }  // namespace baton::agents
