@@ -14,18 +14,18 @@ using base::ErrorCode;
 using base::fail;
 using json::Writer;
 
+constexpr const char* kNotShown =
+    "the action was done, but its result cannot be shown now: read it again later";
+
 // Reads the row on a thread that may block, because actions end on any thread.
-void answer_later(const CallPtr& call, base::Result<std::string> (*write)(const CallPtr&, std::int64_t),
-                  std::int64_t key) {
-  const bool taken =
-      call->facts.services.readers.try_submit([call, write, key] { answer(call, write(call, key)); });
-  if (!taken)
-    answer(call, fail(ErrorCode::unavailable,
-                      "the action was done, but its result cannot be shown now: read it again later"));
+template <class Read>
+void answer_later(const CallPtr& call, Read read) {
+  if (!call->facts.services.readers.try_submit([call, read] { answer(call, read()); }))
+    answer(call, fail(ErrorCode::unavailable, kNotShown));
 }
 
-base::Result<std::string> task_answer(const CallPtr& call, std::int64_t key) {
-  const auto line = call->facts.store.line({key});
+base::Result<std::string> task_answer(const CallPtr& call, task::TaskKey key) {
+  const auto line = call->facts.store.line(key);
   if (!line) return fail(line.error());
   std::string text;
   Writer out(text);
@@ -36,8 +36,8 @@ base::Result<std::string> task_answer(const CallPtr& call, std::int64_t key) {
   return text;
 }
 
-base::Result<std::string> delivery_answer(const CallPtr& call, std::int64_t key) {
-  const auto line = call->facts.store.delivery({key});
+base::Result<std::string> delivery_answer(const CallPtr& call, store::DeliveryKey key) {
+  const auto line = call->facts.store.delivery(key);
   if (!line) return fail(line.error());
   std::string text;
   Writer out(text);
@@ -51,9 +51,7 @@ base::Result<std::string> delivery_answer(const CallPtr& call, std::int64_t key)
 base::Result<std::string> agent_answer(const CallPtr& call) {
   const agents::Agent* agent = call->facts.services.catalogue.find({call->parameter});
   const auto rows = AgentRows::read(call->facts);
-  if (agent == nullptr || !rows)
-    return fail(ErrorCode::unavailable,
-                "the action was done, but its result cannot be shown now: read it again later");
+  if (agent == nullptr || !rows) return fail(ErrorCode::unavailable, kNotShown);
   std::string text;
   Writer out(text);
   out.object([&] {
@@ -66,7 +64,7 @@ base::Result<std::string> agent_answer(const CallPtr& call) {
 engine::OperatorActions::Done task_done(const CallPtr& call) {
   return [call](base::Result<task::TaskHead> head) {
     if (!head) return answer(call, fail(std::move(head.error())));
-    answer_later(call, task_answer, head->key.value);
+    answer_later(call, [call, key = head->key] { return task_answer(call, key); });
   };
 }
 
@@ -103,10 +101,7 @@ void switch_agent(const CallPtr& call, const std::vector<std::string_view>& memb
   if (!is_known) return answer(call, fail(ErrorCode::not_found, "agent not found"));
   act(task::AgentName{call->parameter}, *body, [call](base::Result<void> done) {
     if (!done) return answer(call, fail(std::move(done.error())));
-    const bool taken = call->facts.services.readers.try_submit([call] { answer(call, agent_answer(call)); });
-    if (!taken)
-      answer(call, fail(ErrorCode::unavailable,
-                        "the action was done, but its result cannot be shown now: read it again later"));
+    answer_later(call, [call] { return agent_answer(call); });
   });
 }
 
@@ -123,7 +118,7 @@ base::Result<std::optional<int>> count_in(const ActionBody& body, std::string_vi
 engine::OperatorActions::Done delivery_done(const CallPtr& call, store::DeliveryKey key) {
   return [call, key](base::Result<task::TaskHead> head) {
     if (!head) return answer(call, fail(std::move(head.error())));
-    answer_later(call, delivery_answer, key.value);
+    answer_later(call, [call, key] { return delivery_answer(call, key); });
   };
 }
 
