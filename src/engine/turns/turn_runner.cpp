@@ -78,6 +78,33 @@ bool needs_stored_calls(const agents::Agent& agent, const std::vector<task::Mess
   });
 }
 
+// The turn as its task's head has it.
+agents::Turn turn_of(const task::TaskHead& head) {
+  agents::Turn turn;
+  turn.id = id_of_turn(head);
+  turn.attempt = head.attempt;
+  turn.canceled = head.cancel_requested;
+  turn.agent = head.agent;
+  turn.task = head.id;
+  turn.key = head.key;
+  turn.said_ids = shown_reply_ids(head);
+  turn.reply_ids = head.id.value + "-m" + std::to_string(head.turn.value) + ".";
+  turn.context = head.context;
+  turn.account = task::account_of(head.caller);
+  return turn;
+}
+
+// Moves what the caller has sent to the turn, but for the history and the trace.
+void take_input(agents::Turn& turn, store::TurnInput& input) {
+  turn.task_metadata = std::move(input.task_metadata);
+  turn.message = std::move(input.message);
+  turn.tools = std::move(input.request.tools);
+  turn.client_state = std::move(input.request.client_state);
+  turn.metadata = std::move(input.request.metadata);
+  turn.extensions = std::move(input.request.extensions);
+  turn.hops = std::move(input.request.hops);
+}
+
 // Returns the task's first message for a turn about a later one; nothing for agents that do not use it.
 base::Result<std::optional<task::Message>> request_of(const TaskReader& reader, const task::TaskHead& head,
                                                       const agents::Agent& agent) {
@@ -230,7 +257,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
     earlier = std::move(*stored);
     taken->add(earlier.call_ids);
   }
-  agents::Turn turn;
+  agents::Turn turn = turn_of(head);
   if (needs_stored) turn.stored_history = std::move(earlier.said);
   if (sent) earlier.said = std::move(*sent);
   auto request = request_of(reader_, head, agent);
@@ -251,33 +278,17 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.read_child = [this](task::TaskKey child) {
     return reader_.read_committed(child, task::Depth{0, true, kToldBytesMax});
   };
-  turn.id = id_of_turn(head);
-  turn.attempt = head.attempt;
-  turn.canceled = head.cancel_requested;
   if (turn.canceled) run.mark_undoing();
-  turn.agent = head.agent;
-  turn.task = head.id;
-  turn.key = head.key;
-  turn.said_ids = shown_reply_ids(head);
-  turn.reply_ids = head.id.value + "-m" + std::to_string(head.turn.value) + ".";
-  turn.context = head.context;
-  turn.account = task::account_of(head.caller);
-  turn.task_metadata = std::move(input->task_metadata);
-  turn.message = std::move(input->message);
+  take_input(turn, *input);
   turn.request = std::move(*request);
   turn.history = std::move(earlier.said);
   turn.artifacts = std::move(*artifacts);
   turn.references = std::move(*references);
-  turn.tools = std::move(input->request.tools);
-  turn.client_state = std::move(input->request.client_state);
-  turn.metadata = std::move(input->request.metadata);
-  turn.extensions = std::move(input->request.extensions);
   if (!is_first) {
     auto ask = answered_ask(head);
     if (!ask) return base::fail(std::move(ask.error()));
     turn.resume_ask = std::move(*ask);
   }
-  turn.hops = std::move(input->request.hops);
   turn.trace = base::traceparent_below(input->request.trace, {turn.id, std::to_string(turn.attempt)});
   const std::vector<task::TaskId>& named = turn.message.reference_tasks;
   if (!turn.hops.empty() || !turn.trace.empty() || !named.empty())
