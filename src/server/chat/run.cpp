@@ -319,7 +319,7 @@ base::Result<void> make_room(RunAnswer& answer) {
       ErrorCode::conflict, "a run is already active in this conversation; wait for it or cancel it", {}};
   const std::string name =
       call.agent.name.value + '\0' + call.caller.value + '\0' + answer.conversation.value;
-  answer.claim = call.claims.claim(name, answer.request.run);
+  answer.claim = call.claims.claim(name, answer.name);
   if (!answer.claim) return fail(busy);
   auto shared = call.tasks().claim_from_others({std::string(task::account_of(call.caller))}, name);
   if (!shared) return fail(shared.error());
