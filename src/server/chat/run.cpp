@@ -268,12 +268,11 @@ std::string name_of(const std::vector<protocol::chat::Answer>& answers) {
   return name_of_digest("answers", sha);
 }
 
-// The idempotency key of the request. A client may answer, or give a tool's result, under the name of the run
-// that asked (versions of CopilotKit do), so that name means two runs. Answers are identified by their
-// questions and content alone. Results also need the name: those of a server's tool come again with each new
-// message until the agent speaks.
-std::string idempotency_key(const RunRequest& request) {
-  if (!request.answers.empty()) return name_of(request.answers);
+// The idempotency key of the request if it had no answers: the name of its run and its results. A client may
+// give a result under the name of the run that called the tool (versions of CopilotKit do), so that name
+// means two runs. Results alone are no key either: those of a server's tool come again with each new message
+// until the agent speaks.
+std::string key_without_answers(const RunRequest& request) {
   if (request.results.empty() || request.run.empty()) return request.run;
   base::Sha256 sha;
   sha.add(request.run);
@@ -283,6 +282,12 @@ std::string idempotency_key(const RunRequest& request) {
     sha.add(one.error);
   }
   return name_of_digest("results", sha);
+}
+
+// The idempotency key of the request. Answers are identified by their questions and content alone, because
+// they, too, may come under the name of the run that asked.
+std::string idempotency_key(const RunRequest& request) {
+  return request.answers.empty() ? key_without_answers(request) : name_of(request.answers);
 }
 
 base::Result<engine::Accepted> run_named(const RunAnswer& answer, const std::string& name) {
@@ -422,7 +427,8 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
   if (!known) return fail(known.error());
   const task::MessageId& id = request.message.id;
   const bool is_new = id.empty() || !known->messages.contains(id.value);
-  const auto named = run_named(answer, request.run);
+  std::string rest = key_without_answers(request);
+  const auto named = run_named(answer, rest);
   const bool were_asked = std::ranges::all_of(request.answers, [&](const protocol::chat::Answer& one) {
     const auto asked = known->asks.find(one.ask);
     if (asked == known->asks.end()) return false;
@@ -430,7 +436,7 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
   });
   if (!were_asked) return {};
   request.answers.clear();
-  answer.name = idempotency_key(request);
+  answer.name = std::move(rest);
   return {};
 }
 
