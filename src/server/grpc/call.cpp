@@ -324,7 +324,8 @@ void GrpcCall::check_time() {
     is_writing = state.writing || state.finished;
     const auto time = base::SteadyTime::now() - state.step_began;
     const auto times = time / shared_->limits.stall_time;
-    is_held_long = is_writing && state.held && time > shared_->limits.held_time;
+    const bool holds = state.held || state.has_share;
+    is_held_long = is_writing && holds && time > shared_->limits.held_time;
     is_late = is_writing && static_cast<std::uint64_t>(times) >= kForOthers + state.step_bytes / kTakenMin;
     return state.is_watched = is_writing || state.awaits_message;
   });
@@ -414,8 +415,10 @@ void GrpcCall::pull_some() {
   const bool good = take_frames(bytes, messages, status);
   const bool ends = !good || next == StreamSource::Next::end;
   if (!messages.empty()) progress_ = base::SteadyTime::now();
+  const bool has_share = source_->has_share();
   state_.with([&](State& state) {
     state.pulling = false;
+    state.has_share = has_share;
     state.unsent += bytes_in(messages);
     std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
     if (next == StreamSource::Next::more) state.woken = true;

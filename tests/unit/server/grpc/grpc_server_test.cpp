@@ -147,6 +147,25 @@ class Holding final : public http::StreamSource {
   bool pulled_ = false;
 };
 
+// A stream whose first event holds a share of the budget until the client has taken it.
+class Sharing final : public http::StreamSource {
+ public:
+  explicit Sharing(server::AnswerBudget::SharePtr share) : share_(std::move(share)) {}
+  Next pull(std::string& out, std::size_t) override {
+    if (std::exchange(pulled_, true)) {
+      share_.reset();
+      return Next::wait;
+    }
+    out = large_frame();
+    return Next::more;
+  }
+  bool has_share() const override { return share_ != nullptr; }
+
+ private:
+  server::AnswerBudget::SharePtr share_;
+  bool pulled_ = false;
+};
+
 // Clients may be as slow as this machine.
 http::Limits patient_limits() {
   http::Limits limits;
@@ -402,6 +421,11 @@ TEST_CASE("gRPC server: a client that takes its answer slowly keeps it for longe
 
 TEST_CASE("gRPC server: a client that takes its answer slowly returns its share if others wait for room") {
   constexpr std::size_t kPart = 8 << 10;
+  bool is_stream = false;
+  SUBCASE("an answer") {}
+  SUBCASE("the first event of a stream") {
+    is_stream = true;
+  }
   base::WorkerPool pool("test", 1, 1);
   base::EventLoop timers("test");
   server::AnswerBudget budget(kLarge, 1, test::patience(), pool, timers);
@@ -412,12 +436,19 @@ TEST_CASE("gRPC server: a client that takes its answer slowly returns its share 
   Bench bench(
       [&](const CallPtr& call, Operation, const server::a2a::Request&) {
         budget.enter("ann", kLarge, [&](server::AnswerBudget::SharePtr taken) { call->share = taken; });
-        call->answer(large_answer());
+        if (is_stream) {
+          call->open_stream([share = std::exchange(call->share, nullptr)](const Waker&) {
+            return std::make_unique<Sharing>(share);
+          });
+        } else {
+          call->answer(large_answer());
+        }
         answered.set_value();
       },
       limits);
   bench.services.answers = &budget;
-  RawCall call(bench.port, kGetTask, bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})"));
+  const std::string request = is_stream ? "lf.a2a.v1.SubscribeToTaskRequest" : "lf.a2a.v1.GetTaskRequest";
+  RawCall call(bench.port, is_stream ? kSubscribe : kGetTask, bench.bytes(request, R"({"id":"t"})"));
   answered.get_future().wait();
   std::promise<bool> entered;
   auto has_room = entered.get_future();
