@@ -25,7 +25,7 @@ class StreamBench {
       woken_.notify_all();
     };
   }
-  // Read this before the pull whose news are waited for.
+  // Read this before the pull whose news is waited for.
   int wakes() {
     std::lock_guard lock(mutex_);
     return wakes_;
