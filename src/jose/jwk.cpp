@@ -11,7 +11,7 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::size_t kKidMax = 512;
-constexpr std::size_t kMembersMax = 64;  // each is compared with all others
+constexpr std::size_t kKeyMembersMax = 64;  // each is compared with all others
 
 base::Result<Key> read_key(json::Value object) {
   const auto bytes = [&](const char* name) {
@@ -43,7 +43,7 @@ bool lists(json::Value operations, std::string_view wanted) {
 
 base::Result<Jwk> read_jwk(json::Value object, KeyUse wanted) {
   if (!object.is_object()) return fail(ErrorCode::invalid_argument, "a key must be an object");
-  if (object.size() > kMembersMax)
+  if (object.size() > kKeyMembersMax)
     return fail(ErrorCode::invalid_argument, "the key has more than 64 members");
   for (const json::Value member : object) {
     if (object.repeats(member.key()))
