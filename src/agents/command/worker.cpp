@@ -249,11 +249,7 @@ bool Worker::take(std::string_view text, line::Decoded any) {
   const auto found = turns_.find(decoded->turn);
   if (found == turns_.end()) return stray_line(decoded->turn);
   const std::shared_ptr<WorkerTurn> turn = found->second;
-  unclaimed_ = 0;
-  if (!turn->output_.count(text.size())) {
-    kill_for_one("its worker process was stopped because another turn printed too much");
-    return false;
-  }
+  if (!count(*turn, text)) return false;
   const bool ends = std::holds_alternative<line::Finish>(decoded->message) ||
                     std::holds_alternative<line::Fail>(decoded->message) ||
                     std::holds_alternative<line::Reject>(decoded->message) ||
@@ -278,6 +274,14 @@ bool Worker::take(std::string_view text, line::Decoded any) {
   return usable();
 }
 
+// Counts a line against the limit of its turn. If it exceeds that, ends the worker and returns false.
+bool Worker::count(WorkerTurn& turn, std::string_view text) {
+  unclaimed_ = 0;
+  if (turn.output_.count(text.size())) return true;
+  kill_for_one("its worker process was stopped because another turn printed too much");
+  return false;
+}
+
 bool Worker::refuse_line(std::string_view text, const line::Decoded& decoded) {
   const std::string& id = decoded.refused_turn;
   const base::Error& error = decoded.line.error();
@@ -288,6 +292,7 @@ bool Worker::refuse_line(std::string_view text, const line::Decoded& decoded) {
     return false;
   }
   const std::shared_ptr<WorkerTurn> turn = found->second;
+  if (!count(*turn, text)) return false;
   if (turn->output_.ended()) return usable();  // it was let go already
   base::LogMembers about = members();
   about.emplace_back("task", turn->task_.value);

@@ -106,6 +106,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void after_output();
   bool take_line(std::string_view line);
   bool take(std::string_view text, line::Decoded any);
+  bool count(WorkerTurn& turn, std::string_view text);
   bool refuse_line(std::string_view text, const line::Decoded& decoded);
   bool stray_line(const std::string& turn);
   void write(WorkerTurn& turn, std::string line);

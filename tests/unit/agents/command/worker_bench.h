@@ -47,6 +47,9 @@ for line in sys.stdin:
         for _ in range(3):
             say(turn, type="dance")
         say(turn, type="done")
+    elif text == "unknown flood":
+        while True:
+            say(turn, type="dance", steps="x" * 1000)
     elif text == "deep":
         value = turn
         for _ in range(200):

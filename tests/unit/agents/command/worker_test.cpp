@@ -188,6 +188,13 @@ TEST_CASE("Worker: protocol errors fail the turn concerned or all turns, and the
     REQUIRE(held.sink->wait_finished());
     CHECK(held.sink->ending() == "broken off");
   }
+  SUBCASE("too much refused output ends the worker, and its other turns are broken off") {
+    bench.settings.output_max = 1 << 20;
+    auto held = bench.hold();
+    CHECK(bench.work("unknown flood")->ending().find("unknown type \"dance\"") != std::string::npos);
+    REQUIRE(held.sink->wait_finished());
+    CHECK(held.sink->ending() == "broken off");
+  }
   CHECK(bench.work("x")->ending() == "done");
 }
 
