@@ -53,12 +53,16 @@ if turn["message"]["parts"][0]["text"] == "long":
     print(json.dumps({"type": "text", "delta": "before "}))
     print(json.dumps({"type": "text", "delta": "x" * 1_000_000}))
     print(json.dumps({"type": "text", "delta": " after"}))
-sys.stdout.write(json.dumps({"type": "done", "message": "y" * 1_000_000}))
+    sys.stdout.write(json.dumps({"type": "done", "message": "y" * 1_000_000}))
+else:
+    print(json.dumps({"type": "done"}))
 )PY");
   test::HeldSlowWork held(bench.host);
   held.wait_held();
   const auto running = bench.start(AgentBench::turn_of("long"));
   REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.all_text() == "before "; }));
+  CHECK(bench.run("short")->ending() == "done");
+  CHECK(running.sink->text_now() == "before ");
   held.release();
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->all_text() == "before " + std::string(1'000'000, 'x') + " after");
