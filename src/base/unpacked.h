@@ -35,7 +35,7 @@ struct Unpacked {
 Result<Unpacked> unpack(const FileTexts& files, const std::filesystem::path& cache);
 
 // Returns $XDG_CACHE_HOME/baton, or ~/.cache/baton; an empty path if neither variable is an absolute path. A
-// home that is not there is none: services of Debian have /nonexistent.
+// home that does not exist does not count: Debian's services have /nonexistent.
 std::filesystem::path cache_folder();
 
 // The folder with this program's files. The first call unpacks them; without a safe cache folder, to a new

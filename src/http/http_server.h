@@ -49,7 +49,7 @@ struct Limits {
   // its last event. What streams keep for their end (StreamSource::kept) has the same limit and is counted
   // apart, so that clients who read at once never close slow readers: above 64 KiB of each stream.
   std::size_t unsent_max = 64 << 20;
-  // After this time a reply or a stream may be broken off for what it holds (Hooks::others_wait).
+  // After this time a reply or a stream may be broken off because others need its share (Hooks::others_wait).
   std::chrono::milliseconds held_time{30'000};
   int handshakes_max = 1'024;  // of TLS, under way; further connections wait to be accepted
   int handshake_threads = 1;
@@ -170,9 +170,9 @@ struct Hooks {
   // takes long; nothing more of the connection is read meanwhile, for at most Limits::header_time.
   // The head is valid only during the call, and its body is empty.
   std::function<std::optional<LargeBody>(const Request& head, Decide decide)> may_send_body;
-  // Returns true if somebody waits for what replies and streams hold (Reply::held, StreamSource::has_share).
-  // Of those whose bytes have been on their way for Limits::held_time, the one that its client takes most
-  // slowly is then broken off, at most one in each look at the time limits.
+  // Returns true if somebody waits for a share that replies and streams hold (Reply::held,
+  // StreamSource::has_share). The slowest of them is then broken off, if its bytes have been on their way for
+  // Limits::held_time; at most one in each look at the time limits.
   std::function<bool()> others_wait;
 };
 

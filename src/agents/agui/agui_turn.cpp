@@ -307,7 +307,7 @@ class AguiTurn : public LoopTurn<AguiTurn> {
       return true;
     });
     if (is_stream_ || bytes_ > kRunDecodedHere) return;
-    // Of an answer that is no stream, JSON is one event: the error of a server that could not begin.
+    // A server that could not begin answers with an error in plain JSON, which counts as one event.
     const auto document = json::Document::parse_view(plain_);
     if (document && document->root()["type"].is_string()) waiting_.push_back({.data = std::move(plain_)});
   }

@@ -91,7 +91,7 @@ Words python_words(const std::vector<std::string_view>& lines) {
     const bool is_own = !found.starts_with("/usr/");  // and not a library's of the system
     if (is_own || words.place.empty()) words.place = std::move(found);
   }
-  // The error's text may go on in indented lines, as that of pydantic does.
+  // The error's text may have further, indented lines, as that of pydantic does.
   const auto head = std::find_if(end, lines.end(), [](std::string_view line) { return line.front() != ' '; });
   if (words.text.front() == ' ' && end != lines.begin() && head != lines.end()) words.text = *head;
   if (lines.size() == 1 || words.text.front() == ' ') words.place.clear();

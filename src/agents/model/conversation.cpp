@@ -333,8 +333,7 @@ Messages conversation_of(const Turn& turn, const ModelSettings& settings, const 
   while (is_lost && begin > 0 && !may_begin(begin)) --begin;
   if (begin == history.size() || may_begin(begin)) first = begin;
   if (std::string words = settings.tells_page ? page_words(turn) : std::string(); !words.empty()) {
-    // Mistral's models take no user's message after a result. So beside a result the page's words are told
-    // before the call.
+    // Mistral's models take no user's message after a result. So the page's words stand before the call.
     const auto told = std::ranges::find(now, Role::user, &ChatMessage::role);
     const auto end = std::prev(history.rend(), static_cast<std::ptrdiff_t>(first));
     const auto before = std::ranges::find(history.rbegin(), end, Role::user, &ChatMessage::role);

@@ -512,7 +512,7 @@ class RemoteTurn : public LoopTurn<RemoteTurn> {
                              const auto document = json::Document::parse_view(result->text);
                              got->task = document ? dialect->read_task(document->root())
                                                   : base::fail(document.error());
-                             // Only a limit of ours is final: the task there may go on.
+                             // Only a limit of ours is final: the task there may still be running.
                              if (got->task || got->task.error().code == base::ErrorCode::too_large) return;
                              got->error = CallError{"its answer is invalid: " + got->task.error().for_caller};
                            },

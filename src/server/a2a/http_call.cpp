@@ -189,7 +189,7 @@ void HttpCall::do_refuse(const base::Error& error, const task::TaskId& named) {
   const auto wants_stream = [&] {
     return http::preferred_type(head(), {kJson, kEventStream}) == kEventStream;
   };
-  // A stream has no status and no challenge, from which clients learn which scope to ask for.
+  // Clients learn the lacking scope from the status and the challenge, which a stream does not have.
   const bool may_stream = streams && binding == Binding::json_rpc && !lacked_scope(error);
   if (may_stream && rules.refuses_in_stream() && wants_stream()) {
     std::string frames;

@@ -333,7 +333,8 @@ void GrpcCall::check_time() {
   // The client takes bytes of other calls. They may be before those of this call, but hardly while the kernel
   // has room for more.
   if (is_late && !shared_->connections->is_full(peer_.key)) return break_off();
-  // As http::Hooks::others_wait. What a client takes of one call cannot be seen, so time alone decides.
+  // As http::Hooks::others_wait. Time alone decides, because the bytes that a client takes of one call cannot
+  // be counted.
   const server::AnswerBudget* const answers = is_held_long ? by_->services.answers : nullptr;
   if (answers != nullptr && answers->lacks_room()) return break_off();
   if (is_writing) note_taken();

@@ -130,7 +130,7 @@ class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
     std::size_t step_bytes = 0;               // of its message
     ::grpc::Status status;
     std::shared_ptr<const void> held;  // until OnDone
-    bool has_share = false;            // StreamSource::has_share of what was pulled last
+    bool has_share = false;            // StreamSource::has_share after the last pull
 
     bool may_pull() const;
   };

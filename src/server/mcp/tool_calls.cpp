@@ -151,8 +151,8 @@ struct Following : std::enable_shared_from_this<Following> {
     look();
   }
 
-  // Tells what the agent has said of its work since the last time. The call still waits for the same stop
-  // afterwards, and a client that takes up the stream again is not told this once more.
+  // Sends the progress that the agent has reported since the last time. The call still waits for the same
+  // stop afterwards. A client that resumes the stream does not get this progress twice.
   void tell_statuses() {
     for (int page = 0; page < kPagesMax; ++page) {
       const auto events = call->services.engine.reader().events(run.key, run.after, kPage);
